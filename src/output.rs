@@ -35,15 +35,20 @@
 use core::fmt;
 use std::borrow::Cow;
 
+use hashbrown::HashSet;
+
 use crate::check::{
     CheckFinding, CheckReport, PtxCoverage, check, check_code, check_ptx, check_split, coverage,
 };
 use crate::consumer::{Consumer, Policy};
-use crate::emit::elf::{AttachOptions, Compression, Existing, ObjectCode, attach_with, new_object_with};
+use crate::emit::elf::{
+    AttachOptions, CodeSymbol, CodeSymbolKind, Compression, Existing, ObjectCode, attach_with,
+    new_object_with,
+};
 use crate::emit::ptx::{self, PtxAttachOptions};
-use crate::error::{Error, Result};
+use crate::error::{At, Error, Result};
 use crate::lower::{Lowered, lower};
-use crate::model::{Module, Warning, WarningKind};
+use crate::model::{Address, Module, Warned, Warning, WarningKind};
 use crate::omission::Omission;
 use crate::read::{Dwarf, Object};
 
@@ -82,7 +87,8 @@ pub struct Output {
     /// Properties that the consumer cannot express.
     pub omissions: Vec<Omission>,
     /// Valid statements that can be mistakes in this output: those of the [module](Module::warnings), without those about
-    /// frames for a consumer that reads none, and those of [`check_ptx`].
+    /// frames for a consumer that reads none, and those of [`check_code`] and [`check_ptx`]; and
+    /// functions in the code of a new object that the module lacks.
     pub warnings: Vec<Warning>,
     /// Files of split units, by name.
     pub split: Vec<(String, Vec<u8>)>,
@@ -139,10 +145,12 @@ impl<'a> Prepared<'a> {
             }
         };
         let bytes = new_object_with(self.module.target(), laid, sections, self.options.compression)?;
-        if code.is_some() {
-            check_code(&self.module, &bytes)?;
+        let mut warnings = Vec::new();
+        if let Some(code) = code {
+            warnings = check_code(&self.module, &bytes)?;
+            warnings.extend(undescribed_code(&self.module, code));
         }
-        self.output(bytes, Vec::new())
+        self.output(bytes, warnings)
     }
 
     /// Writes the debug information into a file, as [`attached_output`] does.
@@ -156,11 +164,11 @@ impl<'a> Prepared<'a> {
         let sections = &self.lowered.sections;
         let existing = self.options.existing;
         if !self.consumer.has_line_directives {
-            check_code(&self.module, file)?;
+            let warnings = check_code(&self.module, file)?;
             let compression = self.options.compression;
             let how = AttachOptions { existing, compression, ..AttachOptions::default() };
             let bytes = attach_with(file, target, sections, &how)?;
-            return self.output(bytes, Vec::new());
+            return self.output(bytes, warnings);
         }
         let text = core::str::from_utf8(file).ok().filter(|_| ptx::is_ptx(file));
         let text = text.ok_or_else(|| {
@@ -213,6 +221,25 @@ pub fn attached_output(
     options: &OutputOptions<'_>,
 ) -> Result<Output> {
     Prepared::new(module, consumer, options)?.into_attached(file)
+}
+
+/// Returns a warning for each function in code that the module lacks, such as a function with a misspelled name.
+fn undescribed_code(module: &Module, code: &ObjectCode) -> Vec<Warning> {
+    let parts = module.functions().flat_map(|(_, function)| function.code_parts());
+    let described: HashSet<&str> = parts
+        .filter_map(|part| match part.address {
+            Address::Symbol(symbol, _) => Some(module.symbol_name(symbol)),
+            Address::Constant(_) => None,
+        })
+        .collect();
+    let functions = code.symbols.iter().filter(|symbol| symbol.kind == CodeSymbolKind::Function);
+    let unknown = functions.filter(|symbol| !described.contains(symbol.name.as_str()));
+    let warning = |symbol: &CodeSymbol| Warning {
+        warned: Warned::UndescribedCode,
+        at: At::default(),
+        what: format!("code has the function `{}`, which the description lacks", symbol.name),
+    };
+    unknown.map(warning).collect()
 }
 
 /// Returns the module, in which split units have names after the output.

@@ -1,4 +1,4 @@
-//! JSON Schemas of the formats: descriptions, stopped machines, conformance vectors, findings.
+//! JSON Schemas of the formats: descriptions, stopped machines, conformance vectors, findings, rewrites, statistics.
 //!
 //! ```
 //! use eitri::schema::Schema;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::conform::{machine_schema, vectors_schema};
 use crate::json::schema::Schemas;
-use crate::json::{document_schema, finding_schema};
+use crate::json::{document_schema, finding_schema, rewritten_schema, statistics_schema};
 
 /// JSON Schema of a format.
 ///
@@ -37,16 +37,29 @@ pub enum Schema {
     Vectors,
     /// The schema of a [finding](crate::json::write_finding), a line of `eitri lint --format json`.
     Finding,
+    /// The schema of [what a rewrite changed](crate::json::write_rewritten), a line of `eitri rewrite --format json`.
+    Rewritten,
+    /// The schema of [statistics](crate::json::write_statistics), a line of `eitri stats --format json`.
+    Statistics,
 }
 
 impl Schema {
     /// Names of the schemas, for [`named`](Self::named).
-    pub const NAMES: [&'static str; 4] = ["description", "machine", "vectors", "finding"];
+    pub const NAMES: [&'static str; 6] =
+        ["description", "machine", "vectors", "finding", "rewritten", "statistics"];
 
     /// The schema with this name.
     pub fn named(name: &str) -> Option<Self> {
         let index = Self::NAMES.iter().position(|known| *known == name)?;
-        Some([Self::Description, Self::Machine, Self::Vectors, Self::Finding][index])
+        let all = [
+            Self::Description,
+            Self::Machine,
+            Self::Vectors,
+            Self::Finding,
+            Self::Rewritten,
+            Self::Statistics,
+        ];
+        Some(all[index])
     }
 
     fn value(self) -> Value {
@@ -56,6 +69,8 @@ impl Schema {
             Self::Machine => ("A stopped machine", machine_schema(&mut schemas)),
             Self::Vectors => ("Conformance vectors", vectors_schema(&mut schemas)),
             Self::Finding => ("A finding of lint", finding_schema(&mut schemas)),
+            Self::Rewritten => ("What a rewrite changed and lost", rewritten_schema(&mut schemas)),
+            Self::Statistics => ("Statistics of an object", statistics_schema(&mut schemas)),
         };
         let mut root = match root {
             Value::Object(root) => root,

@@ -18,6 +18,7 @@ mod machines;
 mod modules;
 mod near;
 mod output;
+mod output_schemas;
 mod places;
 mod ptx;
 mod source_paths;

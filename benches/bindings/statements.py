@@ -4,7 +4,7 @@
     python benches/bindings/statements.py PROGRAM
 
 The package and the program have to be built for release. Python makes a list of statements, and `emit` takes it at once. The
-sides run in turn, and the median counts. A line `ratio NAME VALUE` has Python's time divided by C's; `_methods` is the same
+sides run in turn, and the median counts. A line `ratio NAME VALUE` has Python's time divided by C's with JSON; `_methods` is the same
 with a call of a method for each statement.
 """
 
@@ -92,7 +92,7 @@ def main(program: str) -> None:
     for shape in ("lists", "entries"):
         times: dict[str, list[float]] = {"c": [], "batch": [], "methods": []}
         for _ in range(ROUNDS):
-            environment = {**os.environ, "EITRI_BENCH_ONCE": f"c_{shape}"}
+            environment = {**os.environ, "EITRI_BENCH_ONCE": f"json_{shape}"}
             said = subprocess.run([program], env=environment, capture_output=True, text=True, check=True).stdout
             found = re.fullmatch(r"(\d+) bytes, ([\d.]+) ms\n", said)
             assert found, said

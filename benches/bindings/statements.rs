@@ -1,7 +1,7 @@
 //! A description by the functions of C, statement by statement, beside the builder of Rust.
 //!
-//! Both sides describe the same module, and make an object of it, which must be equal byte for byte. The side of C writes
-//! the text of its statements as a compiler would, a function at a time.
+//! All sides describe the same module, and make an object of it, which must be equal byte for byte. The side `json` of C
+//! writes the text of its statements as a compiler would, a function at a time; the side `c` passes variables as structures.
 //!
 //! `EITRI_BENCH_ONCE` names a side and a shape, such as `c_lists`, for instruments.
 
@@ -95,12 +95,16 @@ fn with_builder(shape: Shape) -> eitri::Result<Vec<u8>> {
     new_object_with(module.target(), &code, &lowered.sections, Compression::None)
 }
 
-/// Writes a function's statements.
-fn write_function(text: &mut String, shape: Shape, function: u64) -> std::fmt::Result {
+/// Writes a function's statement, after which others may follow.
+fn write_start(text: &mut String, function: u64) -> std::fmt::Result {
     write!(
         text,
         r#"[{{"function":{{"in":"a.cl","name":"f{function}","code":{{"symbol":"f{function}","bytes":2048}}}}}}"#
-    )?;
+    )
+}
+
+/// Writes the statements of a function's variables.
+fn write_variables(text: &mut String, shape: Shape, function: u64) -> std::fmt::Result {
     for variable in 0..VARIABLES {
         let line = variable + 1;
         write!(
@@ -129,11 +133,79 @@ fn write_function(text: &mut String, shape: Shape, function: u64) -> std::fmt::R
         }
         text.push_str("]}}");
     }
-    text.push(']');
     Ok(())
 }
 
-fn with_c(shape: Shape) -> Vec<u8> {
+/// Passes a function's variables as structures.
+fn pass_variables(description: *mut eitri_description, shape: Shape, function: u64, register: u64) {
+    let node = |kind, number, other| eitri_node { kind, number, other };
+    let memory = |offset| {
+        [
+            node(EITRI_NODE_READ_REGISTER, register, 0),
+            node(EITRI_NODE_PLUS, 0, offset),
+            node(EITRI_NODE_MEMORY, 0, 0),
+        ]
+    };
+    let (scope, ty, file) = (format!("f{function}\0"), c"long", c"a.cl");
+    let mut name = String::new();
+    let mut nodes = Vec::new();
+    let mut live = Vec::new();
+    for index in 0..VARIABLES {
+        name.clear();
+        write!(name, "v{index}\0").expect("memory");
+        nodes.clear();
+        live.clear();
+        let ranges = shape.ranges();
+        for range in 0..ranges {
+            let (offset, add, flip) = numbers(function, index, range);
+            nodes.extend(memory(offset));
+            nodes.extend([
+                node(EITRI_NODE_READ, 64, 0),
+                node(EITRI_NODE_PLUS, 0, add),
+                node(EITRI_NODE_CONSTANT, flip, 0),
+                node(EITRI_NODE_XOR, 0, 0),
+                node(EITRI_NODE_VALUE, 0, 0),
+            ]);
+        }
+        if ranges == 0 {
+            nodes.extend(memory(numbers(function, index, 0).0));
+        }
+        let each = nodes.len() / ranges.max(1) as usize;
+        for (range, nodes) in (0..ranges).zip(nodes.chunks(each)) {
+            let pcs = bounds(range);
+            let (nodes, nodes_count) = (nodes.as_ptr(), nodes.len());
+            live.push(eitri_live { start: pcs.start, end: pcs.end, nodes, nodes_count });
+        }
+        let always = if ranges == 0 { &nodes[..] } else { &[] };
+        let variable = eitri_variable {
+            size: size_of::<eitri_variable>(),
+            scope: scope.as_ptr().cast(),
+            name: name.as_ptr().cast(),
+            r#type: ty.as_ptr(),
+            id: null(),
+            is_parameter: 0,
+            file: file.as_ptr(),
+            line: index as u32 + 1,
+            column: 0,
+            always: always.as_ptr(),
+            always_count: always.len(),
+            live: live.as_ptr(),
+            live_count: live.len(),
+        };
+        // SAFETY: each pointer is to a local variable, a text or a handle that lives.
+        let added = unsafe { eitri_description_variable(description, &raw const variable, null_mut()) };
+        assert_eq!(added, eitri_result::EITRI_OK);
+    }
+}
+
+/// How the side of C adds variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Json,
+    Structures,
+}
+
+fn with_c(shape: Shape, by: By) -> Vec<u8> {
     const UNIT: &str = r#"[{"unit":{"name":"a.cl"}},
         {"base_type":{"unit":"a.cl","name":"long","encoding":"signed","bits":64}}]"#;
     const ENDED: eitri_result = eitri_result::EITRI_OK;
@@ -143,11 +215,21 @@ fn with_c(shape: Shape) -> Vec<u8> {
         let error = null_mut();
         assert_eq!(eitri_description_new(c"x86_64".as_ptr(), &raw mut description, error), ENDED);
         assert_eq!(eitri_description_add(description, UNIT.as_ptr().cast(), UNIT.len(), error), ENDED);
+        let mut register = 0;
+        let name = c"rbp".as_ptr();
+        assert_eq!(eitri_description_register(description, name, &raw mut register, error), ENDED);
         let mut text = String::new();
         for function in 0..FUNCTIONS {
             text.clear();
-            write_function(&mut text, shape, function).expect("memory");
+            write_start(&mut text, function).expect("memory");
+            if by == By::Json {
+                write_variables(&mut text, shape, function).expect("memory");
+            }
+            text.push(']');
             assert_eq!(eitri_description_add(description, text.as_ptr().cast(), text.len(), error), ENDED);
+            if by == By::Structures {
+                pass_variables(description, shape, function, register);
+            }
         }
         assert_eq!(eitri_description_finish(description, &raw mut module, error), ENDED);
         assert_eq!(eitri_emit(module, null(), &raw mut object, error), ENDED);
@@ -162,7 +244,8 @@ fn with_c(shape: Shape) -> Vec<u8> {
 /// A side once, which an instrument measures by the function's name.
 fn run_once(side: &str, shape: Shape) -> Vec<u8> {
     match side {
-        "c" => with_c(shape),
+        "c" => with_c(shape, By::Structures),
+        "json" => with_c(shape, By::Json),
         _ => with_builder(shape).expect("the content is expressible"),
     }
 }
@@ -177,9 +260,12 @@ fn main() {
         return;
     }
     for shape in Shape::ALL {
-        assert!(run_once("rust", shape) == run_once("c", shape), "{}: the objects differ", shape.name());
-        let sides = ["rust", "c"];
-        let mut times = [Vec::new(), Vec::new()];
+        let sides = ["rust", "c", "json"];
+        let expected = run_once("rust", shape);
+        for side in sides {
+            assert!(run_once(side, shape) == expected, "{}, {side}: the objects differ", shape.name());
+        }
+        let mut times = [Vec::new(), Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {
             for (side, times) in sides.into_iter().zip(&mut times) {
                 let start = Instant::now();
@@ -187,12 +273,14 @@ fn main() {
                 times.push(start.elapsed().as_secs_f64());
             }
         }
-        let [rust, c] = times.map(|mut times| {
+        let [rust, c, json] = times.map(|mut times| {
             times.sort_by(f64::total_cmp);
             times[ROUNDS / 2]
         });
         let name = shape.name();
-        println!("{name}: Rust {:.1} ms, C {:.1} ms", 1000.0 * rust, 1000.0 * c);
+        let [in_rust, in_c, in_json] = [rust, c, json].map(|seconds| 1000.0 * seconds);
+        println!("{name}: Rust {in_rust:.1} ms, C {in_c:.1} ms, C with JSON {in_json:.1} ms");
         println!("ratio statements_{name} {:.2}", rust / c);
+        println!("ratio statements_{name}_json {:.2}", rust / json);
     }
 }

@@ -83,7 +83,11 @@ class Types:
         if kind in ("string", "integer", "boolean", "null"):
             return {"string": "str", "integer": "int", "boolean": "bool", "null": "None"}[kind]
         if kind == "array" and "prefixItems" in schema:
-            parts = [self.of(part, f"{name}Item{index}") for index, part in enumerate(schema["prefixItems"])]
+            items = schema["prefixItems"]
+            parts = [self.of(part, f"{name}Item{index}") for index, part in enumerate(items)]
+            if len(items) > 2 and all(item.get("$ref") == "#/$defs/number" for item in items[:2]):
+                # A range stands for its two pcs.
+                parts.append("range")
             return f"Sequence[{' | '.join(dict.fromkeys(parts))}]"
         if kind == "array":
             return f"Sequence[{self.of(schema['items'], name + 'Item')}]"

@@ -420,7 +420,7 @@ impl<'m> Around<'m> {
     }
 }
 
-fn check_variables(module: &Module) -> Result<()> {
+fn check_variables(module: &Module) -> Result<(), Wrong> {
     let Some(first) = module.variables.values().next() else { return Ok(()) };
     // Consecutive variables are usually in one scope.
     let mut around = Around::new(module, first.scope);
@@ -440,7 +440,12 @@ fn check_variables(module: &Module) -> Result<()> {
     Ok(())
 }
 
-fn check_variable(module: &Module, id: VariableId, variable: &Variable, around: &Around<'_>) -> Result<()> {
+fn check_variable(
+    module: &Module,
+    id: VariableId,
+    variable: &Variable,
+    around: &Around<'_>,
+) -> Result<(), Wrong> {
     let is_live = !variable.live.is_empty();
     if let Some(function) = around.function
         && is_live
@@ -449,7 +454,8 @@ fn check_variable(module: &Module, id: VariableId, variable: &Variable, around: 
         && let Some(live) = module.live(id).iter().find(|live| live.pcs().end > function.bytes)
     {
         let context = module.at_variable(id, Some(live.pcs()));
-        return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(context));
+        let error = Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(context);
+        return Err(Wrong::with(error, Blame::Live(id, live.pcs())));
     }
     let is_parameter = variable.kind == VariableKind::Parameter;
     let is_always = variable.always.is_some();
@@ -464,15 +470,20 @@ fn check_variable(module: &Module, id: VariableId, variable: &Variable, around: 
     } else if around.is_of_declaration && is_always {
         "parameter of a declaration has a location"
     } else if is_live && is_always {
-        "variable has live ranges and a location for all pcs"
+        "variable has live ranges and a location for all pcs; expected `live` or `always`"
     } else if is_live && around.function.is_none() {
-        "variable outside all functions has live ranges"
+        "variable outside all functions has live ranges; expected `always`, a location for all pcs"
     } else if is_parameter && !around.takes_parameters {
         "parameter is outside all functions"
     } else {
         return Ok(());
     };
-    Err(Error::bad_argument(what).or_at(module.at_variable(id, None)))
+    let error = Error::bad_argument(what).or_at(module.at_variable(id, None));
+    Err(match module.live(id).first() {
+        _ if is_always => Wrong::with(error, Blame::Always(id)),
+        Some(live) => Wrong::with(error, Blame::Live(id, live.pcs())),
+        None => error.into(),
+    })
 }
 
 fn check_files(module: &Module) -> Result<()> {

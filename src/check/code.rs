@@ -3,21 +3,25 @@
 use core::ops::Range;
 
 use gimli::constants as dw;
+use hashbrown::HashSet;
 
 use super::comparison::Compare;
 use super::report::FindingKind;
 use super::tree::hex;
 use crate::error::{At, Count, Error, Result};
-use crate::model::{Address, CodePart, Function, FunctionId, Module, UnitId};
-use crate::read::{ElfSection, Entry, Object, ResolvedValue};
+use crate::model::{Address, CodePart, Function, FunctionId, Module, UnitId, Warned, Warning};
+use crate::read::{ElfSection, ElfSymbolKind, Entry, Object, ResolvedValue};
 
 /// Looks for every function's code in an object, before debug information is added to the object.
 ///
-/// A function at a symbol: the object has the symbol, and the code ends before the symbol's section does. The
-/// symbol's size is not compared, because it can differ for assembly code and for functions with several symbols. A
-/// symbol that a relocatable object only refers to is defined by another object.
+/// A function at a symbol: the object has the symbol, and the code ends before the symbol's section does. A symbol that a
+/// relocatable object only refers to is defined by another object.
 ///
 /// A function at an address: a linked object has the code in one section.
+///
+/// Returns a warning ([`SymbolSize`](crate::model::WarningKind::SymbolSize)) for each function whose code has another size
+/// than its symbol, which can be right for assembly code and for functions with several symbols. A symbol without a size is
+/// not compared, and neither is a symbol with the code of several functions or parts.
 ///
 /// # Errors
 /// [`BadArgument`](crate::error::ErrorKind::BadArgument) with function, symbol and section, for the first function
@@ -36,9 +40,41 @@ use crate::read::{ElfSection, Entry, Object, ResolvedValue};
 /// check_code(&m.finish()?, object)?;
 /// # Ok::<(), eitri::Error>(())
 /// ```
-pub fn check_code(module: &Module, bytes: &[u8]) -> Result<()> {
+pub fn check_code(module: &Module, bytes: &[u8]) -> Result<Vec<Warning>> {
     let object = Object::read_for(bytes, module.target())?;
-    module.functions.keys().try_for_each(|function| is_there(module, &object, function))
+    module.functions.keys().try_for_each(|function| is_there(module, &object, function))?;
+    Ok(other_sizes(module, &object))
+}
+
+/// Returns a warning for each function whose code has another size than its symbol.
+fn other_sizes(module: &Module, object: &Object<'_>) -> Vec<Warning> {
+    let parts = || {
+        let functions = module.functions.iter();
+        functions.flat_map(|(id, function)| function.code_parts().map(move |part| (id, part)))
+    };
+    // Code in the middle of a symbol: the symbol has the code of more than the function at its start.
+    let inner = parts().filter_map(|(_, part)| match part.address {
+        Address::Symbol(symbol, 1..) => Some(symbol),
+        _ => None,
+    });
+    let shared: HashSet<_> = inner.collect();
+    let mut warnings = Vec::new();
+    for (id, part) in parts() {
+        let Address::Symbol(symbol, 0) = part.address else { continue };
+        let name = module.symbol_name(symbol);
+        let Some(found) = object.symbol(name) else { continue };
+        let is_sized = found.kind == ElfSymbolKind::Func && found.section.is_some() && found.size > 0;
+        if !is_sized || found.size == part.bytes() || shared.contains(&symbol) {
+            continue;
+        }
+        let what = format!(
+            "code has {bytes:#x}, but the symbol `{name}` in the object has {size:#x}; expected one size",
+            bytes = Count(part.bytes(), "byte"),
+            size = Count(found.size, "byte"),
+        );
+        warnings.push(Warning::of_function(module, Warned::SymbolSize(id), id, None, what));
+    }
+    warnings
 }
 
 /// [`check_code`], for a function of an object that was read.

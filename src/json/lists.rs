@@ -22,6 +22,11 @@ pub(super) const CFA: &str = "cfa";
 
 /// A list element: a list of items.
 pub(super) trait Element<'a>: Sized {
+    /// What the list is, for errors.
+    const LIST: &'static str = "a list";
+    /// What an element is, for errors.
+    const WHOLE: &'static str;
+
     /// Reads the items.
     fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error>;
 
@@ -85,15 +90,17 @@ pub(super) struct Live<'a> {
 }
 
 impl<'a> Element<'a> for Live<'a> {
+    const LIST: &'static str = "a list of pc ranges with locations, or `always`, a location at all pcs";
+    const WHOLE: &'static str = "a list of two pcs and a location";
+
     #[inline]
     fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
-        let whole = "a list of two pcs and a location";
-        let start = item(json, 0, whole)?;
-        let end_pc = item(json, 1, whole)?;
+        let start = item(json, 0, Self::WHOLE)?;
+        let end_pc = item(json, 1, Self::WHOLE)?;
         let locs = json
             .next_element_seed(Places(&mut In::new(reader, unit)))?
-            .ok_or_else(|| de::Error::invalid_length(2, &whole))?;
-        end(json, 3, whole)?;
+            .ok_or_else(|| de::Error::invalid_length(2, &Self::WHOLE))?;
+        end(json, 3, Self::WHOLE)?;
         Ok(Self { start, end: end_pc, locs, life: Life::default() })
     }
 
@@ -125,12 +132,13 @@ pub(super) struct FrameBaseAt<'a> {
 }
 
 impl<'a> Element<'a> for FrameBaseAt<'a> {
+    const WHOLE: &'static str = "a list of two pcs and a location";
+
     fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
-        let whole = "a list of two pcs and a location";
-        let start = item(json, 0, whole)?;
-        let end_pc = item(json, 1, whole)?;
-        let loc = location(reader, unit, json, 2, whole)?;
-        end(json, 3, whole)?;
+        let start = item(json, 0, Self::WHOLE)?;
+        let end_pc = item(json, 1, Self::WHOLE)?;
+        let loc = location(reader, unit, json, 2, Self::WHOLE)?;
+        end(json, 3, Self::WHOLE)?;
         Ok(Self { start, end: end_pc, loc, life: Life::default() })
     }
 
@@ -164,13 +172,14 @@ pub(super) struct MaskAt<'a> {
 }
 
 impl<'a> Element<'a> for MaskAt<'a> {
+    const WHOLE: &'static str = "a list of two pcs and a location";
+
     #[inline]
     fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
-        let whole = "a list of two pcs and a location";
-        let start = item(json, 0, whole)?;
-        let end_pc = item(json, 1, whole)?;
-        let loc = location(reader, unit, json, 2, whole)?;
-        end(json, 3, whole)?;
+        let start = item(json, 0, Self::WHOLE)?;
+        let end_pc = item(json, 1, Self::WHOLE)?;
+        let loc = location(reader, unit, json, 2, Self::WHOLE)?;
+        end(json, 3, Self::WHOLE)?;
         Ok(Self { start, end: end_pc, loc, life: Life::default() })
     }
 
@@ -200,14 +209,15 @@ pub(super) struct Rule<'a> {
 }
 
 impl<'a> Element<'a> for Rule<'a> {
+    const WHOLE: &'static str = "a list of two pcs, a register or \"cfa\", and a location";
+
     #[inline]
     fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
-        let whole = "a list of two pcs, a register or \"cfa\", and a location";
-        let start = item(json, 0, whole)?;
-        let end_pc = item(json, 1, whole)?;
-        let column = item(json, 2, whole)?;
-        let loc = location(reader, unit, json, 3, whole)?;
-        end(json, 4, whole)?;
+        let start = item(json, 0, Self::WHOLE)?;
+        let end_pc = item(json, 1, Self::WHOLE)?;
+        let column = item(json, 2, Self::WHOLE)?;
+        let loc = location(reader, unit, json, 3, Self::WHOLE)?;
+        end(json, 4, Self::WHOLE)?;
         Ok(Self { start, end: end_pc, column, loc })
     }
 
@@ -242,15 +252,17 @@ pub(super) struct Slot<'a> {
 }
 
 impl<'a> Element<'a> for Slot<'a> {
+    const WHOLE: &'static str =
+        "a list of two pcs, a vector register, bytes of a lane, and then perhaps a mask";
+
     #[inline]
     fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
-        let whole = "a list of two pcs, a vector register, bytes of a lane, and then perhaps a mask";
-        let start = item(json, 0, whole)?;
-        let end_pc = item(json, 1, whole)?;
-        let register = item(json, 2, whole)?;
-        let offset = item(json, 3, whole)?;
+        let start = item(json, 0, Self::WHOLE)?;
+        let end_pc = item(json, 1, Self::WHOLE)?;
+        let register = item(json, 2, Self::WHOLE)?;
+        let offset = item(json, 3, Self::WHOLE)?;
         let mask = json.next_element_seed(In::new(reader, unit).seed::<model::Val>())?;
-        end(json, 5, whole)?;
+        end(json, 5, Self::WHOLE)?;
         Ok(Self { start, end: end_pc, register, offset, mask })
     }
 
@@ -277,15 +289,17 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Element<'a> for Row<'a> {
+    const WHOLE: &'static str =
+        "a list of a pc, a file, a line, and then perhaps a column, and then perhaps an object";
+
     #[inline]
     fn read<S: SeqAccess<'a>>(_: &mut Reader<'a>, _: UnitId, json: &mut S) -> Result<Self, S::Error> {
-        let whole = "a list of a pc, a file, a line, and then perhaps a column, and then perhaps an object";
-        let pc = item(json, 0, whole)?;
-        let file = item(json, 1, whole)?;
-        let line = item(json, 2, whole)?;
+        let pc = item(json, 0, Self::WHOLE)?;
+        let file = item(json, 1, Self::WHOLE)?;
+        let line = item(json, 2, Self::WHOLE)?;
         let column = json.next_element()?;
         let facts = json.next_element()?;
-        end(json, 5, whole)?;
+        end(json, 5, Self::WHOLE)?;
         Ok(Self { pc, file, line, column, facts })
     }
 
@@ -433,7 +447,7 @@ impl<'a, E: Element<'a>, F: FnMut(&mut Reader<'a>, E) -> Result<()>> Visitor<'a>
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
+        f.write_str(E::LIST)
     }
 
     fn visit_seq<S: SeqAccess<'a>>(mut self, mut json: S) -> Result<(), S::Error> {
@@ -457,7 +471,7 @@ impl<'a, E: Element<'a>, F: FnMut(&mut Reader<'a>, E) -> Result<()>> Visitor<'a>
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
+        f.write_str(E::WHOLE)
     }
 
     #[inline]

@@ -19,6 +19,8 @@ mod members;
 mod names;
 mod nodes;
 mod objects;
+mod output_schemas;
+mod plain;
 pub(crate) mod position;
 mod read;
 mod reader;
@@ -45,6 +47,9 @@ pub(crate) use finding::finding_schema;
 pub use finding::write_finding;
 pub use loc::{LOCATIONS, NUMBERS};
 pub use located::{Located, locate};
+pub(crate) use output_schemas::{rewritten_schema, statistics_schema};
+pub use plain::{PlainLive, PlainVariable};
+pub use position::without_lines;
 pub(crate) use read::document_schema;
 #[cfg(feature = "rewrite")]
 pub use rewritten::write_rewritten;
@@ -73,7 +78,19 @@ impl Module {
     /// [`DuplicateName`](crate::error::ErrorKind::DuplicateName) for an id that another entity has.
     /// [`At::json`](crate::error::At::json) is the position in the text.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
-        read::module(text.as_ref())
+        read::module(text.as_ref(), &[])
+    }
+
+    /// Reads a [description](crate::json) with further variables, which are not written as text first: for a description
+    /// that another language's compiler makes. The variables are in the order of their numbers of
+    /// [statements before](crate::json::PlainVariable::after).
+    ///
+    /// # Errors
+    /// The errors of [`from_json`](Self::from_json), and [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) for
+    /// nodes that are not a location. The path of an error about a variable is `variables[3]`, where the first has the
+    /// number 0.
+    pub fn from_json_with(text: impl AsRef<[u8]>, variables: &[PlainVariable<'_>]) -> Result<Self> {
+        read::module(text.as_ref(), variables)
     }
 
     /// Writes this module's [description](crate::json), from which [`from_json`](Self::from_json) makes an equal

@@ -305,7 +305,29 @@ fn place(text: &str, offset: usize, path: String) -> JsonPlace {
         path,
         line: 1 + before.bytes().filter(|&byte| byte == b'\n').count(),
         column: 1 + before[line_start..].chars().count(),
+        name: None,
     }
+}
+
+/// Keys by which a person knows a statement.
+const KNOWN_BY: [&str; 8] = ["name", "id", "function", "variable", "type", "scope", "unit", "in"];
+
+/// Changes an error's position in a description that a program wrote, such as a binding from a caller's values: nobody has
+/// seen the text's lines. The statement keeps its number and its kind, `describe[3].variable`, and gets its name.
+pub fn without_lines(error: Error, text: &[u8]) -> Error {
+    let Some(place) = error.at().json.clone().filter(|place| place.line > 0) else { return error };
+    let index = place.path.strip_prefix("describe[").and_then(|rest| rest.split(']').next()?.parse().ok());
+    let name = index.and_then(|index| statement_name(core::str::from_utf8(text).ok()?, index));
+    error.with_json(JsonPlace { path: place.path, line: 0, column: 0, name })
+}
+
+/// Returns a statement's name, or else what it is known by. `None` for a statement that is no object.
+fn statement_name(text: &str, index: usize) -> Option<String> {
+    let start = offset(text, &[Step::Key("describe".into()), Step::Index(index)])?;
+    let mut json = serde_json::Deserializer::from_str(text.get(start..)?);
+    let statement: serde_json::Value = serde::Deserialize::deserialize(&mut json).ok()?;
+    let keys = statement.as_object()?.values().next()?;
+    KNOWN_BY.into_iter().find_map(|key| keys.get(key)?.as_str()).map(String::from)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::plain::{self, PlainVariable};
 use super::position::{self, syntax_error, with_position};
 use super::reader::{Reader, WHAT};
 use super::schema::{self, HasSchema, Schemas};
@@ -23,18 +24,24 @@ pub(super) const VERSION: u64 = 1;
 /// Size in bytes from which a description is limited to three times its size in memory, including the text.
 const LARGE: usize = 64 << 20;
 
-/// Reads a description.
-pub(super) fn module(text: &[u8]) -> Result<Module> {
+/// Reads a description with further variables, which are in the order of the statements before them.
+pub(super) fn module(text: &[u8], variables: &[PlainVariable<'_>]) -> Result<Module> {
     let text = position::utf8(WHAT, text)?;
-    finish(text, read(text, None)?.builder)
+    finish_with(text, variables, read_all(text, variables, None)?.0.builder)
 }
 
 /// Finishes a description's module.
 pub(super) fn finish(text: &str, builder: Builder) -> Result<Module> {
+    finish_with(text, &[], builder)
+}
+
+fn finish_with(text: &str, variables: &[PlainVariable<'_>], builder: Builder) -> Result<Module> {
     builder.finish_or_blame().map_err(|wrong| {
         let position = match &wrong.blame {
             // A second reading finds the position.
-            Some(blame) => read(text, Some(blame)).err().and_then(|error| error.at().json.clone()),
+            Some(blame) => {
+                read_all(text, variables, Some(blame)).err().and_then(|error| error.at().json.clone())
+            }
             None => None,
         };
         with_position(wrong.error, position.unwrap_or_else(|| position::key(text, "describe")))
@@ -51,7 +58,15 @@ pub(super) fn read_with_spirv<'a>(
     text: &'a str,
     blame: Option<&'a Blame>,
 ) -> Result<(Reader<'a>, Option<Bound<'a>>)> {
-    let mut document = Document { text, blame, reader: None, spirv: None, error: None };
+    read_all(text, &[], blame)
+}
+
+fn read_all<'a>(
+    text: &'a str,
+    variables: &'a [PlainVariable<'a>],
+    blame: Option<&'a Blame>,
+) -> Result<(Reader<'a>, Option<Bound<'a>>)> {
+    let mut document = Document { text, variables, added: 0, blame, reader: None, spirv: None, error: None };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = json.deserialize_map(&mut document).and_then(|()| json.end());
     match (read, document) {
@@ -69,6 +84,9 @@ pub(super) fn read_with_spirv<'a>(
 /// The document: `eitri`, `target`, `describe`, and perhaps `spirv`.
 struct Document<'a> {
     text: &'a str,
+    /// Variables that are not in the text, and the number of them that were added.
+    variables: &'a [PlainVariable<'a>],
+    added: usize,
     blame: Option<&'a Blame>,
     reader: Option<Reader<'a>>,
     /// A SPIR-V module's ids and positions.
@@ -153,6 +171,18 @@ impl<'a> Document<'a> {
         })
     }
 
+    /// Adds the variables that come before the statement with a number.
+    fn add_variables<E: de::Error>(&mut self, statement: usize) -> Result<(), E> {
+        let Some(reader) = &mut self.reader else { return Ok(()) };
+        while let Some(variable) = self.variables.get(self.added).filter(|next| next.after <= statement) {
+            if let Err(error) = plain::apply(reader, variable, self.added) {
+                return Err(self.fail(error));
+            }
+            self.added += 1;
+        }
+        Ok(())
+    }
+
     fn fail<E: de::Error>(&mut self, error: Error) -> E {
         self.error = Some(error);
         E::custom("")
@@ -172,6 +202,7 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
             }
             fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<(), A::Error> {
                 let mut index = 0;
+                self.0.add_variables(index)?;
                 while let Some(statement) = list.next_element::<Statement<'a>>()? {
                     if let Some(reader) = &mut self.0.reader {
                         reader.index = index;
@@ -187,6 +218,7 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
                         return Err(self.0.fail(error));
                     }
                     index += 1;
+                    self.0.add_variables(index)?;
                     // Short statements can need much more memory than text. Checked rarely, because the estimate costs
                     // time.
                     if index % 1024 == 0
@@ -202,7 +234,7 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
                             .fail(with_position(error, position::statement(self.0.text, index - 1))));
                     }
                 }
-                Ok(())
+                self.0.add_variables(usize::MAX)
             }
         }
         list.deserialize_seq(List(self))

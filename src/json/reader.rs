@@ -27,6 +27,21 @@ pub(super) struct Coded<'a> {
     pub variables: IndexMap<VariableId, Ref<'a>, DefaultHashBuilder>,
 }
 
+/// The call whose position is wanted, if any.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sought<'a>(Option<&'a Blame>);
+
+impl Sought<'_> {
+    /// Ends the reading with an error if this is the call.
+    #[inline]
+    pub fn seek(self, is_it: impl FnOnce(&Blame) -> bool) -> Result<()> {
+        match self.0 {
+            Some(blame) if is_it(blame) => Err(Error::malformed("it is to blame")),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Reader state: the builder, and the names given so far.
 pub(super) struct Reader<'a> {
     /// The whole description.
@@ -44,7 +59,7 @@ pub(super) struct Reader<'a> {
     /// Key in the statement that an error concerns.
     pub key: Option<&'static str>,
     /// Call whose position is wanted, because the finished module is wrong there.
-    blame: Option<&'a Blame>,
+    blame: Sought<'a>,
 }
 
 impl<'a> Reader<'a> {
@@ -58,7 +73,7 @@ impl<'a> Reader<'a> {
             registers: HashMap::new(),
             error: None,
             key: None,
-            blame,
+            blame: Sought(blame),
         }
     }
 
@@ -73,10 +88,12 @@ impl<'a> Reader<'a> {
     /// Ends the reading with an error if this is the call to blame.
     #[inline]
     pub fn seek(&self, is_it: impl FnOnce(&Blame) -> bool) -> Result<()> {
-        match self.blame {
-            Some(blame) if is_it(blame) => Err(Error::malformed("it is to blame")),
-            _ => Ok(()),
-        }
+        self.blame.seek(is_it)
+    }
+
+    /// Returns the call whose position is wanted.
+    pub fn blame(&self) -> Sought<'a> {
+        self.blame
     }
 
     /// Reads a deferred statement part. `read` checks the depth instead of `serde_json`, because locations are nested

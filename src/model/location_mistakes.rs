@@ -11,8 +11,8 @@ use crate::target::SpaceId;
 
 /// Returns all warnings of this file, sorted by kind, function and pc.
 pub(super) fn warnings(module: &Module) -> Vec<Warning> {
-    let kinds: [fn(&Module) -> Vec<Warning>; 4] =
-        [slots_outside_frames, larger_than_types, half_registers, globals_in_registers];
+    let kinds: [fn(&Module) -> Vec<Warning>; 5] =
+        [slots_outside_frames, slots_before_frames, larger_than_types, half_registers, globals_in_registers];
     kinds.into_iter().flat_map(|find| find(module)).collect()
 }
 
@@ -40,6 +40,31 @@ fn slots_outside_frames(module: &Module) -> Vec<Warning> {
         warnings.push(Warning { warned: Warned::Slot(id), at: module.at_variable(id, Some(pcs)), what });
     }
     warnings
+}
+
+/// Returns a warning for each variable with a stack slot before a frame that begins at address 0 of private memory, where
+/// no memory is.
+fn slots_before_frames(module: &Module) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (id, variable) in &module.variables {
+        let Some(function) = module.function_of(variable.scope).map(|function| &module.functions[function])
+        else {
+            continue;
+        };
+        if function.stack.base.is_some() || !function.has_stack() {
+            continue;
+        }
+        let live = module.live(id).iter().map(|live| (Some(live.pcs()), live.loc));
+        let mut locations = live.chain(variable.always.map(|loc| (None, loc)));
+        let before =
+            locations.find_map(|(pcs, loc)| Some((pcs, slot(module, loc).filter(|&offset| offset < 0)?)));
+        let Some((pcs, offset)) = before else { continue };
+        let what = format!(
+            "stack slot is at {offset}, before the frame, which begins at address 0 of a lane's memory; expected 0 or more"
+        );
+        found.push(Warning { warned: Warned::Slot(id), at: module.at_variable(id, pcs), what });
+    }
+    found
 }
 
 /// Returns a stack slot's offset in bytes of one lane, if a location is one.

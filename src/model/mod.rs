@@ -37,6 +37,7 @@ mod entry_order;
 mod equality;
 mod frame;
 mod frame_mistakes;
+mod from_nodes;
 mod functions;
 mod ids;
 mod imports_and_labels;

@@ -51,7 +51,7 @@ pub enum WarningKind {
     DuplicateArgument,
     /// A call calls a function that has no code, and is not declared.
     CalleeWithoutCode,
-    /// A variable has a stack slot outside its function's frame.
+    /// A variable has a stack slot outside its function's frame, or before a frame that begins at address 0.
     SlotOutsideFrame,
     /// A variable is in parts of storage of which one begins at or after the variable's end.
     LargerThanType,
@@ -65,11 +65,15 @@ pub enum WarningKind {
     DuplicateVariable,
     /// Pc ranges of two blocks or inlined calls in one scope overlap, and neither contains the other.
     OverlappingScopes,
+    /// A function's code has another size than its symbol in the object: [`check_code`](crate::check::check_code).
+    SymbolSize,
+    /// The code of a new object has a function that the description lacks: [`new_output`](crate::output::new_output).
+    UndescribedCode,
 }
 
 impl WarningKind {
     /// Every kind.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::SharedBits,
         Self::NoFrame,
         Self::DoubtfulRegister,
@@ -94,6 +98,8 @@ impl WarningKind {
         Self::LateRow,
         Self::DuplicateVariable,
         Self::OverlappingScopes,
+        Self::SymbolSize,
+        Self::UndescribedCode,
     ];
 
     /// The name that allows the kind, such as `shared-bits`.
@@ -123,6 +129,8 @@ impl WarningKind {
             Self::LateRow => "late-row",
             Self::DuplicateVariable => "duplicate-variable",
             Self::OverlappingScopes => "overlapping-scopes",
+            Self::SymbolSize => "symbol-size",
+            Self::UndescribedCode => "undescribed-code",
         }
     }
 
@@ -197,6 +205,10 @@ pub enum Warned {
     DuplicateVariable(VariableId, VariableId),
     /// Two scopes with common code: [`WarningKind::OverlappingScopes`].
     OverlappingScopes(ScopeId, ScopeId),
+    /// A function: [`WarningKind::SymbolSize`].
+    SymbolSize(FunctionId),
+    /// A function that the module lacks: [`WarningKind::UndescribedCode`].
+    UndescribedCode,
 }
 
 /// A warning about a description.
@@ -216,7 +228,7 @@ pub struct Warning {
 
 impl Warning {
     /// Returns a warning about a function.
-    pub(super) fn of_function(
+    pub(crate) fn of_function(
         module: &Module,
         warned: Warned,
         function: FunctionId,
@@ -255,13 +267,19 @@ impl Warning {
             Warned::LateRow(_) => WarningKind::LateRow,
             Warned::DuplicateVariable(..) => WarningKind::DuplicateVariable,
             Warned::OverlappingScopes(..) => WarningKind::OverlappingScopes,
+            Warned::SymbolSize(_) => WarningKind::SymbolSize,
+            Warned::UndescribedCode => WarningKind::UndescribedCode,
         }
     }
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "warning ({}): {}: {}", self.kind().name(), self.at, self.what)
+        write!(f, "warning ({}): ", self.kind().name())?;
+        if self.at != At::default() {
+            write!(f, "{}: ", self.at)?;
+        }
+        f.write_str(&self.what)
     }
 }
 
@@ -289,7 +307,8 @@ impl Module {
     /// * [`WarningKind::SwappedWords`], [`WarningKind::UnscaledFrame`], [`WarningKind::CalledKernel`] and
     ///   [`WarningKind::UndescribedCalls`]: one warning for each function.
     /// * [`WarningKind::SlotOutsideFrame`]: one warning for each variable, in a function with an
-    ///   [extent](crate::build::FrameBuilder::extent) and a frame at a constant distance from the base of its slots.
+    ///   [extent](crate::build::FrameBuilder::extent) and a frame at a constant distance from the base of its slots; and in a
+    ///   kernel, or a function with a frame at address 0, for a slot that begins before this address.
     /// * [`WarningKind::LargerThanType`]: one warning for each variable. Bits in the last part after the variable's end may
     ///   be padding.
     /// * [`WarningKind::UnsavedBase`]: one warning for each function and register, at the first pcs at which the register

@@ -276,8 +276,15 @@ fn a_variable_is_that_of_the_innermost_scope() {
             &["--var", "nobody", "--pc", "0x10000"][..],
             "no variable in scope at pc 0x10000 has the name `nobody`",
         ),
-        (&["--var", "n", "--pc", "0x10028"], "no variable in scope at pc 0x10028 has the name `n`"),
-        (&["--var", "n"], "no variable in scope without a pc has the name `n`"),
+        (
+            &["--var", "n", "--pc", "0x10028"],
+            "pc 0x10028 is in no function, and no variable outside functions has the name `n`; expected an address in a \
+             function, or a function with the bytes from its start",
+        ),
+        (
+            &["--var", "n"],
+            "no variable outside functions has the name `n`, and no pc was given; expected the pc for a variable of a function",
+        ),
     ] {
         let (code, text, errors) = ask(arguments);
         assert_eq!((code, &*text), (2, ""), "{arguments:?}");

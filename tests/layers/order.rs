@@ -451,6 +451,7 @@ const JSON: &[&str] = &[
     "spirv::codes",
     "spirv::bound",
     // Whole descriptions.
+    "plain",
     "read",
     "written",
     "write",
@@ -463,6 +464,7 @@ const JSON: &[&str] = &[
     "statistics",
     "unimported",
     "rewritten",
+    "output_schemas",
     "",
 ];
 

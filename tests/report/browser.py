@@ -79,7 +79,7 @@ class Browser:
         return result["result"].get("value")
 
     def key(self, key, text=None):
-        codes = {"ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39, "Enter": 13, "Escape": 27, "/": 191}
+        codes = {"ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Enter": 13, "Escape": 27, "/": 191}
         common = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0].upper()))}
         text = text or ("\r" if key == "Enter" else key if len(key) == 1 else None)
         down = {"type": "keyDown", "text": text} if text else {"type": "rawKeyDown"}

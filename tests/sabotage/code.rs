@@ -5,7 +5,7 @@ use eitri::build::Builder;
 use eitri::check::{CheckReport, FindingKind, check_code};
 use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, LineTableRow, Loc, Module};
+use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, WarningKind};
 use eitri::target::Target;
 
 /// Functions `f` and `g`, in one unit or in two, with a variable and a row each.
@@ -88,10 +88,18 @@ fn code_is_in_its_section() {
     let module = two(true, [8, 0x30]);
     let consumer = Consumer::dwarf5();
     let sections = lower(&module, &consumer, Policy::Strict).expect("the consumer can encode it").sections;
-    // Sizes of symbols are not compared.
-    let right = ObjectCode::text(vec![0; 64]).with_function("f", 0, 4).with_function("g", 16, 0x28);
+    // Another size of a symbol is a warning, except for a symbol without a size.
+    let sized = |f, g| ObjectCode::text(vec![0; 64]).with_function("f", 0, f).with_function("g", 16, g);
+    let larger = "code has 0x8 bytes, but the symbol `f` in the object has 0x4 bytes; expected one size";
+    let smaller = "code has 0x8 bytes, but the symbol `f` in the object has 0x10 bytes; expected one size";
+    for (f, expected) in [(0, None), (8, None), (4, Some(larger)), (16, Some(smaller))] {
+        let object = new_object(module.target(), &sized(f, 0x30), &sections).expect("an object");
+        let warnings = check_code(&module, &object).expect("all code is there");
+        let kinds: Vec<_> = warnings.iter().map(|warning| (warning.kind(), &*warning.what)).collect();
+        assert_eq!(kinds, expected.map(|what| (WarningKind::SymbolSize, what)).as_slice());
+    }
+    let right = sized(4, 0x28);
     let object = new_object(module.target(), &right, &sections).expect("an object");
-    check_code(&module, &object).expect("all code is there");
     assert!(eitri::check(&module, &consumer, &[], &object).expect("it can be read").is_clean());
 
     let wrong = ObjectCode::text(vec![0; 64]).with_function("f", 0, 8).with_function("g", 20, 0x28);

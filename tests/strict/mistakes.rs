@@ -220,6 +220,11 @@ const MISTAKES: &[Mistake] = mistakes! {
         {"frame": {"function": "f", "return_address": [[0, 64, "s30", "s31"]], "extent": [0, 512], "rules": [
             [0, 64, "cfa", {"memory": ["private_wave", {"register": "s33"}]}]]}},
         {"variable": {"in": "f", "name": "n", "type": "int", "live": [[0, 64, {"stack_slot": 16}]]}}"#;
+    "stack slot before a kernel's frame", gpu, "function(k).kernel(), live(0x0..0x40, stack_slot(-8))", |a| {
+        let k = a.m.function(a.unit, "k")?.code("k", 64).kernel().id();
+        a.m.variable(k, "n", a.int)?.live(0..64, Loc::stack_slot(-8))?
+    }, r#"{"function": {"in": "a.cl", "name": "k", "code": {"symbol": "k", "bytes": 64}, "kernel": true}},
+        {"variable": {"in": "k", "name": "n", "type": "int", "live": [[0, 64, {"stack_slot": -8}]]}}"#;
     "two registers for a 32-bit type", gpu, "live(0x0..0x40, over([s4, s5]))", |a| {
         let [s4, s5] = [4, 5].map(|number| gpu().sgpr(number).expect("a register"));
         a.m.variable(a.f, "n", a.int)?.live(0..64, Loc::over([s4, s5]))?

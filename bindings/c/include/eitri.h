@@ -92,6 +92,121 @@
 #define EITRI_ALL (1 << 12)
 
 /*
+ Node of a location: a register from its first bit on. `number` is the DWARF number.
+ */
+#define EITRI_NODE_REGISTER 0
+
+/*
+ A vector register's current lane. `number` is the register's DWARF number.
+ */
+#define EITRI_NODE_PER_LANE 1
+
+/*
+ A lane of a vector register. `number` is the register's DWARF number, `other` the lane.
+ */
+#define EITRI_NODE_LANE 2
+
+/*
+ Memory at the number before it. `number` is the address space's DWARF number; 0 is the default space.
+ */
+#define EITRI_NODE_MEMORY 3
+
+/*
+ The location before it, `other` bytes further on.
+ */
+#define EITRI_NODE_OFFSET 4
+
+/*
+ A stack slot, `other` bytes of one lane from the base of the function's stack frame.
+ */
+#define EITRI_NODE_STACK_SLOT 5
+
+/*
+ The canonical frame address, as a location.
+ */
+#define EITRI_NODE_CFA 6
+
+/*
+ No storage: the number before it.
+ */
+#define EITRI_NODE_VALUE 7
+
+/*
+ The first bits of the location before it, as a part of EITRI_NODE_PARTS. `number` is the size in bits.
+ */
+#define EITRI_NODE_PART 8
+
+/*
+ The parts before it, the first in the lowest bits. `number` is how many they are.
+ */
+#define EITRI_NODE_PARTS 9
+
+/*
+ Undefined bits.
+ */
+#define EITRI_NODE_UNDEFINED 10
+
+/*
+ A number: the constant `number`.
+ */
+#define EITRI_NODE_CONSTANT 32
+
+/*
+ The number in a whole register. `number` is the DWARF number.
+ */
+#define EITRI_NODE_READ_REGISTER 33
+
+/*
+ The number in the first `number` bits, 1 to 64, of the location before it.
+ */
+#define EITRI_NODE_READ 34
+
+/*
+ The number before it, plus the constant `other`.
+ */
+#define EITRI_NODE_PLUS 35
+
+/*
+ The sum of the two numbers before it.
+ */
+#define EITRI_NODE_ADD 36
+
+/*
+ The first minus the second number before it.
+ */
+#define EITRI_NODE_SUB 37
+
+/*
+ The product of the two numbers before it.
+ */
+#define EITRI_NODE_MUL 38
+
+/*
+ The bitwise and of the two numbers before it.
+ */
+#define EITRI_NODE_AND 39
+
+/*
+ The bitwise or of the two numbers before it.
+ */
+#define EITRI_NODE_OR 40
+
+/*
+ The bitwise exclusive or of the two numbers before it.
+ */
+#define EITRI_NODE_XOR 41
+
+/*
+ The first number before it, shifted left by the second.
+ */
+#define EITRI_NODE_SHL 42
+
+/*
+ The first number before it, shifted right by the second; zeros follow.
+ */
+#define EITRI_NODE_SHR 43
+
+/*
  Result of a machine's callback that does not have the bytes. 0 is success; any other number ends the evaluation
  with EITRI_CALLBACK.
  */
@@ -251,6 +366,104 @@ typedef struct {
  */
 typedef int (*eitri_message_callback)(void *context,
                                       const char *message);
+
+/*
+ A node of a location. Nodes are in postfix order: a node comes after its operands. Statements in JSON have more nodes.
+ */
+typedef struct {
+    /*
+     EITRI_NODE_REGISTER and the other kinds.
+     */
+    uint32_t kind;
+    /*
+     A register, a space, a size or a constant, by the kind; otherwise 0.
+     */
+    uint64_t number;
+    /*
+     A lane, a distance or a constant, by the kind; otherwise 0.
+     */
+    int64_t other;
+} eitri_node;
+
+/*
+ A variable's location in a pc range.
+ */
+typedef struct {
+    /*
+     First pc, in bytes from the function's start.
+     */
+    uint64_t start;
+    /*
+     Pc after the last.
+     */
+    uint64_t end;
+    /*
+     Nodes of the location.
+     */
+    const eitri_node *nodes;
+    /*
+     Number of the nodes.
+     */
+    size_t nodes_count;
+} eitri_live;
+
+/*
+ A variable or a parameter. A structure in which fields are 0 lacks them.
+ */
+typedef struct {
+    /*
+     `sizeof(eitri_variable)`.
+     */
+    size_t size;
+    /*
+     Name or id of the scope: a function, a block, a unit.
+     */
+    const char *scope;
+    /*
+     Name of the variable. NULL is a variable without a name.
+     */
+    const char *name;
+    /*
+     Name or id of the type.
+     */
+    const char *type;
+    /*
+     Id for statements that refer to the variable, or NULL.
+     */
+    const char *id;
+    /*
+     Not 0 for a parameter of the function.
+     */
+    uint8_t is_parameter;
+    /*
+     File of the declaration, or NULL.
+     */
+    const char *file;
+    /*
+     Line of the declaration, counted from 1.
+     */
+    uint32_t line;
+    /*
+     Column of the declaration, counted from 1; 0 without one.
+     */
+    uint32_t column;
+    /*
+     Nodes of the location at all pcs, or NULL.
+     */
+    const eitri_node *always;
+    /*
+     Number of these nodes.
+     */
+    size_t always_count;
+    /*
+     Locations by pc, or NULL.
+     */
+    const eitri_live *live;
+    /*
+     Number of these locations.
+     */
+    size_t live_count;
+} eitri_variable;
 
 /*
  Options for writing debug information. NULL instead of a structure, and a structure in which all fields but `size` are 0, are
@@ -595,7 +808,7 @@ eitri_result eitri_description_new(const char *target,
 
 /*
  Adds a statement, or a JSON list of statements. Only the JSON is checked now: a statement is read by
- `eitri_description_finish`, whose errors name it by its number.
+ `eitri_description_finish`, whose errors name it by its number, its kind and its name.
 
  # Safety
  `statements` points to `size` bytes.
@@ -657,6 +870,29 @@ eitri_result eitri_module_warnings(const eitri_module *module,
  Frees a module.
  */
 void eitri_module_free(eitri_module *module);
+
+/*
+ Adds a variable or a parameter, as the JSON statements `variable` and `parameter` do, without their text. It comes
+ after the statements that were added before: its scope and its type are those of such statements. An error of
+ `eitri_description_finish` names it `variables[3]`, counted from 0.
+
+ # Safety
+ `variable` points to a structure whose pointers are valid.
+ */
+eitri_result eitri_description_variable(eitri_description *description,
+                                        const eitri_variable *variable,
+                                        eitri_error **error);
+
+/*
+ Looks up a register of the description's target by its name, such as "v40", for nodes.
+
+ # Safety
+ `name` is a text, and `number` can be written to.
+ */
+eitri_result eitri_description_register(const eitri_description *description,
+                                        const char *name,
+                                        uint64_t *number,
+                                        eitri_error **error);
 
 /*
  Writes a module's debug sections, for an object that the caller writes, and passes each to a callback.
@@ -752,6 +988,19 @@ eitri_result eitri_stats(const char *object,
                          eitri_number_callback number,
                          void *context,
                          eitri_error **error);
+
+/*
+ Measures the same, with the coverage of each function, variable and unit, as a JSON object in a new buffer: a line of
+ `eitri stats --format json`, whose schema is `docs/statistics.schema.json`. `name` is the object's name in it; NULL is "".
+
+ # Safety
+ `object` points to `size` bytes; `name` is NULL or a text; `json` can be written to.
+ */
+eitri_result eitri_stats_json(const char *object,
+                              size_t size,
+                              const char *name,
+                              eitri_buffer **json,
+                              eitri_error **error);
 
 /*
  Draws an object's debug information as an HTML page without references to other files, into a new buffer. `name` is the

@@ -353,6 +353,26 @@ public:
             return done{};
         return detail::take(code, error);
     }
+    // Adds a variable or a parameter; its size is set here.
+    result<done> add(eitri_variable variable) {
+        variable.size = sizeof variable;
+        eitri_error *error = nullptr;
+        eitri_result code = eitri_description_variable(raw_.get(), &variable, &error);
+        if (code == EITRI_OK)
+            return done{};
+        return detail::take(code, error);
+    }
+    // The DWARF number of a register of the target.
+    result<std::uint64_t> register_number(const std::string &name) const {
+        if (detail::is_cut(name))
+            return detail::cut("name");
+        std::uint64_t number = 0;
+        eitri_error *error = nullptr;
+        eitri_result code = eitri_description_register(raw_.get(), name.c_str(), &number, &error);
+        if (code == EITRI_OK)
+            return number;
+        return detail::take(code, error);
+    }
     result<module> finish() const {
         return detail::made<eitri_module, module>(
             [&](auto **raw, auto **error) { return eitri_description_finish(raw_.get(), raw, error); });
@@ -395,6 +415,13 @@ inline result<buffer> rewrite(bytes_view object, const options &options = {}) {
     auto how = detail::for_c(options, calls);
     return detail::made<eitri_buffer, buffer>(calls, [&](auto **raw, auto **error) {
         return eitri_rewrite(object.data(), object.size(), &how, raw, error);
+    });
+}
+
+// Measures coverage: a line of `eitri stats --format json`.
+inline result<buffer> stats(bytes_view object, const std::string &name = {}) {
+    return detail::made<eitri_buffer, buffer>([&](auto **raw, auto **error) {
+        return eitri_stats_json(object.data(), object.size(), name.c_str(), raw, error);
     });
 }
 

@@ -4,8 +4,10 @@ use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
 use eitri::error::ErrorKind;
-use eitri::json::write_target;
+use eitri::json::{without_lines, write_target};
 use eitri::model::Module;
+use eitri::target::Target;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::buffer::{eitri_buffer, put};
@@ -13,17 +15,21 @@ use crate::error::{Failure, eitri_error, eitri_result, run};
 use crate::finding::{Callback, eitri_message_callback};
 use crate::handle;
 use crate::input::{array, text};
+use crate::variable::Variables;
 
 /// A description to which statements are added. `eitri_description_free` frees it.
-pub struct eitri_description(Mutex<Statements>);
+pub struct eitri_description(pub(crate) Mutex<Statements>);
 
 /// A module: what a description or an object's debug information says. It does not change. `eitri_module_free` frees it.
 pub struct eitri_module(pub(crate) Module);
 
-/// A description's text, without its end.
-struct Statements {
+/// A description's text, without its end, and variables beside it.
+pub(crate) struct Statements {
+    pub(crate) target: Target,
     text: String,
-    is_empty: bool,
+    /// Number of statements in the text.
+    pub(crate) count: usize,
+    pub(crate) variables: Variables,
 }
 
 /// The end of a description's text.
@@ -45,9 +51,11 @@ pub unsafe extern "C" fn eitri_description_new(
         let target = unsafe { text(target, "target") }?;
         let make = || {
             // A wrong target is an error now.
-            let target = write_target(&eitri::json::target(target)?);
-            let text = format!("{{\"eitri\": 1, \"target\": {target}, \"describe\": [");
-            Ok(eitri_description(Mutex::new(Statements { text, is_empty: true })))
+            let target = eitri::json::target(target)?;
+            let written = write_target(&target);
+            let text = format!("{{\"eitri\": 1, \"target\": {written}, \"describe\": [");
+            let variables = Variables::default();
+            Ok(eitri_description(Mutex::new(Statements { target, text, count: 0, variables })))
         };
         // SAFETY: of the caller.
         unsafe { put(description, "description", make) }
@@ -57,7 +65,7 @@ pub unsafe extern "C" fn eitri_description_new(
 }
 
 /// Adds a statement, or a JSON list of statements. Only the JSON is checked now: a statement is read by
-/// `eitri_description_finish`, whose errors name it by its number.
+/// `eitri_description_finish`, whose errors name it by its number, its kind and its name.
 ///
 /// # Safety
 /// `statements` points to `size` bytes.
@@ -71,22 +79,16 @@ pub unsafe extern "C" fn eitri_description_add(
     let body = || {
         let description = handle::get(description, "description")?;
         // SAFETY: of the caller.
-        let added = json(unsafe { array(statements.cast(), size, "statements") }?, "statements")?.get();
-        let added = match added.strip_prefix('[').and_then(|added| added.strip_suffix(']')) {
-            Some(list) if list.trim().is_empty() => return Ok(()),
-            Some(list) => list,
-            None if added.starts_with('{') => added,
-            None => {
-                return Err(Failure::argument(
-                    "`statements` is neither a JSON object nor a list of JSON objects",
-                ));
-            }
-        };
+        let given = unsafe { array(statements.cast(), size, "statements") }?;
+        let (added, number) = parts(given)?;
+        if number == 0 {
+            return Ok(());
+        }
         let mut description = description.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Statements { text, is_empty } = &mut *description;
-        text.push_str(if *is_empty { "\n" } else { ",\n" });
+        let Statements { text, count, .. } = &mut *description;
+        text.push_str(if *count == 0 { "\n" } else { ",\n" });
         text.push_str(added);
-        *is_empty = false;
+        *count += number;
         Ok(())
     };
     // SAFETY: of the caller.
@@ -110,7 +112,10 @@ pub unsafe extern "C" fn eitri_description_finish(
             let mut description = description.0.lock().unwrap_or_else(PoisonError::into_inner);
             let size = description.text.len();
             description.text.push_str(END);
-            let read = Module::from_json(&description.text);
+            // The caller knows the statements, and not the lines of the text that they make.
+            let Statements { text, variables, .. } = &*description;
+            let read = variables.with(|variables| Module::from_json_with(text, variables));
+            let read = read.map_err(|error| without_lines(error, text.as_bytes()));
             description.text.truncate(size);
             Ok(eitri_module(read?))
         };
@@ -196,10 +201,22 @@ pub extern "C" fn eitri_module_free(module: *mut eitri_module) {
     handle::free(module);
 }
 
-/// Returns a JSON text whose syntax is right.
-fn json<'a>(text: &'a [u8], name: &str) -> Result<&'a RawValue, Failure> {
-    serde_json::from_slice(text).map_err(|error| {
-        let malformed = ErrorKind::BadArgument(format!("`{name}` is not JSON: {error}"));
-        eitri::Error::from(malformed).into()
-    })
+/// Returns statements without the brackets of their list, and their number.
+fn parts(given: &[u8]) -> Result<(&str, usize), Failure> {
+    let wrong = |error: serde_json::Error| {
+        let malformed = ErrorKind::BadArgument(format!("`statements` is not JSON: {error}"));
+        Failure::from(eitri::Error::from(malformed))
+    };
+    // The whole text is checked for its encoding first, because what is only counted is not.
+    if let Ok(text) = std::str::from_utf8(given)
+        && let Some(list) = text.trim().strip_prefix('[')
+    {
+        let counted: Vec<IgnoredAny> = serde_json::from_str(text).map_err(wrong)?;
+        return Ok((list.strip_suffix(']').unwrap_or(list), counted.len()));
+    }
+    let text = serde_json::from_slice::<&RawValue>(given).map_err(wrong)?.get();
+    if text.starts_with('{') {
+        return Ok((text, 1));
+    }
+    Err(Failure::argument("`statements` is neither a JSON object nor a list of JSON objects"))
 }

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::io;
 
 use eitri::contents::{PrintOptions, lint_each, print_to};
+use eitri::json::write_statistics;
 use eitri::lint::{LintFinding, LintOptions};
 use eitri::report::{ReportOptions, report};
 use eitri::stats::{StatsOptions, stats};
@@ -140,6 +141,37 @@ pub unsafe extern "C" fn eitri_stats(
             }
         }
         Ok(())
+    };
+    // SAFETY: of the caller.
+    unsafe { run(error, body) }
+}
+
+/// Measures the same, with the coverage of each function, variable and unit, as a JSON object in a new buffer: a line of
+/// `eitri stats --format json`, whose schema is `docs/statistics.schema.json`. `name` is the object's name in it; NULL is "".
+///
+/// # Safety
+/// `object` points to `size` bytes; `name` is NULL or a text; `json` can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn eitri_stats_json(
+    object: *const c_char,
+    size: usize,
+    name: *const c_char,
+    json: *mut *mut eitri_buffer,
+    error: *mut *mut eitri_error,
+) -> eitri_result {
+    let body = || {
+        // SAFETY: of the caller.
+        let object: &[u8] = unsafe { array(object.cast(), size, "object") }?;
+        // SAFETY: of the caller.
+        let name = unsafe { optional_text(name, "name") }?.unwrap_or_default();
+        let make = || {
+            let found = stats(object, &StatsOptions::default())?;
+            let mut line = Vec::new();
+            write_statistics(&mut line, &found, name, false).map_err(eitri::Error::from)?;
+            Ok(line.into())
+        };
+        // SAFETY: of the caller.
+        unsafe { put(json, "json", make) }
     };
     // SAFETY: of the caller.
     unsafe { run(error, body) }

@@ -128,7 +128,12 @@ impl eitri_error {
             pcs: at.pcs.as_ref().map(|pcs| (pcs.start, pcs.end)),
             offset: at.offset,
             operation: at.operation.map(|operation| operation as u64),
-            line: at.json.as_ref().map(|json| (json.line as u64, json.column as u64)),
+            // Statements that were added in parts have no lines.
+            line: at
+                .json
+                .as_ref()
+                .filter(|json| json.line > 0)
+                .map(|json| (json.line as u64, json.column as u64)),
             ..Self::plain(EITRI_ERROR, error.kind().name(), error.to_string())
         }
     }

@@ -17,6 +17,7 @@ mod options;
 mod rewriting;
 mod spirv;
 mod stack;
+mod variable;
 mod version;
 
 pub use buffer::*;
@@ -29,4 +30,5 @@ pub use object::*;
 pub use options::*;
 pub use rewriting::*;
 pub use spirv::*;
+pub use variable::*;
 pub use version::*;

@@ -16,6 +16,7 @@ fn header_is_up_to_date() {
         "finding",
         "options",
         "description",
+        "variable",
         "object",
         "diagnosis",
         "rewriting",

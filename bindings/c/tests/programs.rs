@@ -203,6 +203,41 @@ fn the_program_in_the_documentation_runs() {
     }
 }
 
+/// The program in C++ in `docs/c.md` is the file `tests/screen.cpp`, and says that nothing is wrong.
+#[test]
+fn the_program_in_cpp_in_the_documentation_runs() {
+    let page = std::fs::read_to_string(format!("{FOLDER}/../../docs/c.md")).expect("the page");
+    let source = std::fs::read_to_string(format!("{FOLDER}/tests/screen.cpp")).expect("the program");
+    assert!(page.contains(&format!("```cpp\n{source}```\n")), "docs/c.md has another program");
+    let folder = tempfile::tempdir().expect("a folder");
+    for compiler in CPP {
+        let program = folder.path().join(compiler.name);
+        let Some(()) = compiled(compiler, "tests/screen.cpp", &[], &program) else { continue };
+        assert_eq!(succeed(&mut Command::new(&program)).expect("was compiled"), "0 findings\n");
+    }
+}
+
+/// The structures in `docs/c.md` are in `tests/structures.c`, and describe the parameter of the first program.
+#[test]
+fn the_structures_in_the_documentation_are_a_variable() {
+    let page = std::fs::read_to_string(format!("{FOLDER}/../../docs/c.md")).expect("the page");
+    let source = std::fs::read_to_string(format!("{FOLDER}/tests/structures.c")).expect("the program");
+    let shown = page.split("```c\nuint64_t ").nth(1).and_then(|rest| rest.split("```").next());
+    let lines = shown.expect("the structures").lines().skip(1).map(str::trim);
+    assert!(lines.clone().count() > 5);
+    for line in lines {
+        assert!(source.contains(line), "tests/structures.c lacks {line}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    for compiler in C {
+        let program = folder.path().join(compiler.name);
+        let Some(()) = compiled(compiler, "tests/structures.c", &[], &program) else { continue };
+        let said = succeed(&mut Command::new(&program)).expect("was compiled").replace(' ', "");
+        let expected = r#"{"parameter":{"in":"scale","name":"n","type":"int","live":[[0,12,{"register":"s4"}],[12,40,{"lane":["v40",7]}]]}}"#;
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
 /// A CMake project finds the library by its package file.
 #[test]
 fn cmake_finds_the_library() {

@@ -5,7 +5,6 @@ use eitri::consumer::Policy;
 use eitri::emit::elf::{Compression, Existing, ObjectCode};
 use eitri::import::ImportOptions;
 use eitri::json::{locate as locate_code, write_unimported};
-use eitri::model::Module;
 use eitri::output::{Comparison, Output, OutputOptions, attached_output, compare, new_output};
 use eitri::read::SplitFiles;
 use eitri::track::{CodeEffects, Keep};
@@ -15,7 +14,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 use crate::error::{Failure, fields};
-use crate::options::{Reader, Reading, Split, target};
+use crate::options::{Described, Reader, Reading, Split, target};
 use crate::stack::detached;
 
 /// An output with its lists, each as JSON, and the files of its split units.
@@ -78,13 +77,13 @@ fn into_python(py: Python<'_>, output: Output) -> Written<'_> {
 #[pyfunction]
 pub fn emit<'py>(
     py: Python<'py>,
-    description: PyBackedBytes,
+    description: Described,
     reader: Reader,
     code: Option<(PyBackedBytes, Functions)>,
     writing: Writing,
 ) -> PyResult<Written<'py>> {
     let emitted = detached(py, || -> Result<Output, Failure> {
-        let module = Module::from_json(&description)?;
+        let module = description.module()?;
         let consumer = reader.consumer(module.target())?;
         let code = code.map(|(bytes, functions)| {
             let text = ObjectCode::text(bytes.to_vec());
@@ -101,13 +100,13 @@ pub fn emit<'py>(
 #[pyfunction]
 pub fn attach<'py>(
     py: Python<'py>,
-    description: PyBackedBytes,
+    description: Described,
     object: PyBackedBytes,
     reader: Reader,
     writing: Writing,
 ) -> PyResult<Written<'py>> {
     let attached = detached(py, || -> Result<Output, Failure> {
-        let module = Module::from_json(&description)?;
+        let module = description.module()?;
         let consumer = reader.consumer(module.target())?;
         Ok(attached_output(&module, &consumer, &object, &writing.options()?)?)
     });
@@ -118,16 +117,16 @@ pub fn attach<'py>(
 #[pyfunction]
 pub fn check(
     py: Python<'_>,
-    description: PyBackedBytes,
+    description: Described,
     object: PyBackedBytes,
     reader: Reader,
     comparing: Comparing,
 ) -> PyResult<(String, String)> {
     let compared = detached(py, || -> Result<_, Failure> {
         let (module, effects) = if comparing.code {
-            CodeEffects::from_json(&description)?
+            description.read(|text| CodeEffects::from_json(text))?
         } else {
-            (Module::from_json(&description)?, Vec::new())
+            (description.module()?, Vec::new())
         };
         let consumer = reader.consumer(module.target())?;
         let files: Vec<&[u8]> = comparing.split.iter().map(|(_, bytes)| &bytes[..]).collect();
@@ -183,14 +182,10 @@ fn facts(report: &CheckReport) -> Value {
 /// Derives locations from a description's statements about code. Returns the description, and the values that are
 /// assigned without a definition, as text.
 #[pyfunction]
-pub fn locate(
-    py: Python<'_>,
-    description: PyBackedBytes,
-    is_single: bool,
-) -> PyResult<(String, Vec<String>)> {
+pub fn locate(py: Python<'_>, description: Described, is_single: bool) -> PyResult<(String, Vec<String>)> {
     let keep = if is_single { Keep::Single } else { Keep::All };
     let located = detached(py, || -> Result<_, Failure> {
-        let located = locate_code(&description, keep)?;
+        let located = description.read(|text| locate_code(text, keep))?;
         Ok((located.text, located.unproven))
     });
     Ok(located?)

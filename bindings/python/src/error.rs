@@ -120,8 +120,9 @@ pub fn fields(at: &At) -> Value {
     put("vector", text(&at.vector));
     if let Some(json) = &at.json {
         put("json_path", Some(json.path.clone().into()));
-        put("json_line", Some(json.line.into()));
-        put("json_column", Some(json.column.into()));
+        // A text that the package wrote has no lines.
+        put("json_line", Some(json.line).filter(|&line| line > 0).map(Value::from));
+        put("json_column", Some(json.column).filter(|&column| column > 0).map(Value::from));
     }
     fields.into()
 }

@@ -18,6 +18,7 @@ mod stack;
 mod stats;
 mod tables;
 mod threads;
+mod values;
 
 use pyo3::prelude::*;
 
@@ -37,4 +38,6 @@ mod _eitri {
     use super::stats::stats;
     #[pymodule_export]
     use super::tables::{conform, consumers, dialect, lint_codes, schema, targets, version};
+    #[pymodule_export]
+    use super::values::to_json;
 }

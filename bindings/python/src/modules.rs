@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 use crate::error::Failure;
-use crate::options::bad_argument;
+use crate::options::{Described, bad_argument};
 use crate::stack::detached;
 
 /// A module with debug instructions, and what they lack.
@@ -20,13 +20,13 @@ type Written<'py> = (Bound<'py, PyBytes>, Vec<String>);
 pub fn spirv_attach<'py>(
     py: Python<'py>,
     module: PyBackedBytes,
-    description: PyBackedBytes,
+    description: Described,
     reader: Option<&str>,
     partial: bool,
 ) -> PyResult<Written<'py>> {
     let (bytes, omissions) = detached(py, || -> Result<_, Failure> {
         let words = spirv::from_bytes(&module)?;
-        let (described, binding) = Binding::from_json(&description, &words)?;
+        let (described, binding) = description.read(|text| Binding::from_json(text, &words))?;
         let mode = Mode::chosen(reader, described.target())?;
         let attached = spirv::attach(&words, &described, &binding, &mode)?;
         if let Some(first) = attached.omissions.first().filter(|_| !partial) {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use eitri::consumer::Additions;
 use eitri::error::ErrorKind;
 use eitri::lower::Consumer;
+use eitri::model::Module;
 use eitri::read::{FindSplit, Skeleton};
 use eitri::target::Target;
 use eitri::{Error, Result};
@@ -31,6 +32,23 @@ impl Reader {
         let Self { ref name, dwarf64, names, pubnames, aranges, type_units, split } = *self;
         let additions = Additions { dwarf64, names, pubnames, aranges, type_units, split };
         Ok(Consumer::chosen(name.as_deref(), target)?.with(additions))
+    }
+}
+
+/// A description's JSON text, and whether the package wrote it, so that nobody has seen its lines.
+#[derive(FromPyObject)]
+pub struct Described(PyBackedBytes, bool);
+
+impl Described {
+    /// Reads the text.
+    pub fn read<T>(&self, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+        let Self(text, is_written) = self;
+        read(text).map_err(|error| if *is_written { eitri::json::without_lines(error, text) } else { error })
+    }
+
+    /// Returns the module.
+    pub fn module(&self) -> Result<Module> {
+        self.read(|text| Module::from_json(text))
     }
 }
 

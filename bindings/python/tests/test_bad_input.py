@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import pickle
 import random
+import re
 import sys
 import threading
 import time
@@ -78,16 +79,21 @@ def test_deep_json_is_an_error() -> None:
     for _ in range(100_000):
         value = [value]
     d = eitri.Description("x86_64")
-    d.add("unit", {"name": value})
     with pytest.raises(RecursionError):
-        eitri.emit(d)
+        d.add("unit", {"name": value})
+    with pytest.raises(RecursionError):
+        eitri.emit({"eitri": 1, "target": "x86_64", "describe": [value]})
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(RecursionError):
+        d.add("unit", {"name": endless})
+    assert len(d) == 0
 
 
 def test_surrogates_are_an_error() -> None:
     d = eitri.Description("x86_64")
-    d.unit("\ud800")
     with pytest.raises(UnicodeEncodeError):
-        eitri.emit(d)
+        d.unit("\ud800")
 
 
 @pytest.mark.parametrize("function", ON_OBJECTS, ids=lambda function: function.__name__)
@@ -338,4 +344,41 @@ def test_findings_of_wrong_arguments_name_them() -> None:
         eitri.emit({"eitri": 1, "target": "x86_64", "describe": [1j]})
     with pytest.raises(ValueError):
         eitri.emit({"eitri": 1, "target": "x86_64", "describe": [float("nan")]})
+    with pytest.raises(TypeError, match="a key is int; expected a text"):
+        eitri.emit({"eitri": 1, "target": "x86_64", "describe": [{1: {}}]})
     assert json.loads(eitri.Description("x86_64").to_json())["describe"] == []
+
+
+def test_errors_name_the_statement_and_not_a_line_of_a_text_that_nobody_has(scale: eitri.Description) -> None:
+    scale.variable("scale", "wrong", "int", live=[[0, 4]])
+    with pytest.raises(eitri.Error) as raised:
+        eitri.emit(scale)
+    index = len(scale) - 1
+    expected = f"`describe[{index}].variable.live[0]` of `wrong`: invalid length 2, expected a list of two pcs and a location"
+    assert str(raised.value) == expected
+    assert (raised.value.at.json_line, raised.value.at.json_column) == (None, None)
+    assert raised.value.at.json_path == f"describe[{index}].variable.live[0]"
+    # A dictionary is the same; a text of the caller has lines.
+    with pytest.raises(eitri.Error, match="^`describe"):
+        eitri.emit(scale.to_dict())
+    with pytest.raises(eitri.Error, match="^line 1, column"):
+        eitri.emit(scale.to_json().encode())
+
+
+def test_errors_about_locations_name_what_was_expected(scale: eitri.Description) -> None:
+    place = location.register("s4")
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"live": place}, "expected a list of pc ranges with locations, or `always`, a location at all pcs"),
+        ({"live": [place]}, "expected a list of two pcs and a location"),
+        ({"live": [[0, 4, place]], "always": place}, "has live ranges and a location for all pcs; expected `live` or `always`"),
+    ]
+    for keys, expected in cases:
+        d = eitri.Description.from_json(scale.to_json())
+        d.add("variable", {"in": "scale", "name": "x", "type": "int", **keys})
+        with pytest.raises(eitri.Error, match=re.escape(expected)) as raised:
+            eitri.emit(d)
+        assert raised.value.at.json_path is not None and raised.value.at.json_path.startswith(f"describe[{len(d) - 1}].variable")
+    d = eitri.Description.from_json(scale.to_json())
+    d.add("variable", {"in": "scale.cl", "name": "x", "type": "int", "live": [[0, 4, place]]})
+    with pytest.raises(eitri.Error, match="outside all functions has live ranges; expected `always`"):
+        eitri.emit(d)

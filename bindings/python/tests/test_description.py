@@ -187,13 +187,76 @@ def test_target_is_asked_for_where_nothing_states_it() -> None:
 def test_iterator_in_a_description_is_refused(scale: eitri.Description) -> None:
     """What can be read once would be empty in the second output."""
     for live in (([a, a + 4, location.register("s4")] for a in (0, 4)), iter([[0, 4, location.register("s4")]])):
-        scale.add("variable", {"in": "scale", "name": "g", "type": "int", "live": live})
+        keys = {"in": "scale", "name": "g", "type": "int", "live": live}
         with pytest.raises(TypeError, match="expected a list"):
-            eitri.emit(scale)
-        scale.statements.pop()
-    scale.add("variable", {"in": "scale", "name": "g", "type": "int", "live": {(0, 4)}})
+            scale.add("variable", keys)
+        with pytest.raises(TypeError, match="expected a list"):
+            eitri.emit({**scale.to_dict(), "describe": [*scale.statements, {"variable": keys}]})
     with pytest.raises(TypeError, match="set in a description"):
-        eitri.emit(scale)
+        scale.add("variable", {"in": "scale", "name": "g", "type": "int", "live": {(0, 4)}})
+
+
+def test_statements_are_values_of_their_call_and_can_be_changed() -> None:
+    d = eitri.Description("x86_64")
+    files = ["a.h"]
+    d.unit("a.c")
+    d.add("file", {"unit": "a.c", "name": "b.h", "id": "b"})
+    d.add("unit", {"name": "c", "names": files})
+    files.append("b.h")
+    assert d.statements[2] == {"unit": {"name": "c", "names": ["a.h"]}}
+    # The list is the description's.
+    d.statements.pop()
+    d.unit("d.c")
+    assert [next(iter(statement)) for statement in d.statements] == ["unit", "file", "unit"]
+    assert d == eitri.Description.from_json(d.to_json()) and len(d) == 3
+    # A description that was read gets further statements, and its ids stay its own.
+    again = eitri.Description.from_json(d.to_json())
+    again.add("variable", {"in": "a.c", "id": "#7", "name": "x", "type": "int"})
+    assert again.variable("a.c", "y", "int") == "#8"
+    assert again.variable("a.c", "z", "int", id="#20") == "#20"
+    assert again.variable("a.c", "w", "int") == "#21"
+
+
+def test_texts_and_numbers_are_those_of_json() -> None:
+    values = ["", "a\"b\\c\n\t\x01", "é😀\x7f", 0, -1, 2**63 - 1, -2**63, 2**64 - 1, 2**100, 1.5, 1e300, -0.0, True, False, None, [], {}, [[]], {"a": {}}]
+    d = eitri.Description("x86_64")
+    for value in [*values, tuple(values), {"key": values, "other": 5}]:
+        d.add("unit", {"name": value} if value is not None else {"name": [None]})
+    written = [statement["unit"]["name"] for statement in json.loads(d.to_json())["describe"]]
+    assert written == [*values[:14], [None], *values[15:], values, {"key": values, "other": 5}]
+    assert type(written[12]) is bool
+
+
+def test_ranges_are_pc_ranges() -> None:
+    d = eitri.Description("amdgpu-gfx1100-wave32")
+    unit = d.unit("a.cl")
+    int32 = d.base_type(unit, "int", "signed", 32)
+    k = d.function(unit, "k", code={"symbol": "k", "bytes": 40}, kernel=True)
+    places = [location.register("s4"), location.lane("v40", 7)]
+    d.block(k, pcs=[range(0, 8), range(8, 12)])
+    d.variable(k, "x", int32, live=[[range(0, 12), places[0]], (range(12, 40), places[1])])
+    d.variable(k, "y", int32, live=[[range(0, 12), places]])
+    d.frame(k, rules=[[range(0, 40), "cfa", location.memory("private_wave", 0)]])
+    pairs = [statement for statement in d.statements if next(iter(statement)) in ("block", "variable", "frame")]
+    assert pairs[0]["block"]["pcs"] == [[0, 8], [8, 12]]
+    assert pairs[1]["variable"]["live"] == [[0, 12, places[0]], [12, 40, places[1]]]
+    assert pairs[2]["variable"]["live"] == [[0, 12, places]]
+    assert pairs[3]["frame"]["rules"][0][:3] == [0, 40, "cfa"]
+    assert eitri.check(d, eitri.emit(d, code={"k": bytes(40)}))
+    for live in ([[range(0, 12, 2), places[0]]], [[range(12, 0, -1), places[0]]]):
+        with pytest.raises(ValueError, match=r"range\(.*\) has the step -?\d; expected 1"):
+            d.variable(k, "z", int32, live=live)
+
+
+def test_code_that_is_not_described_is_a_warning(scale: eitri.Description) -> None:
+    emitted = eitri.emit(scale, code={"scale": bytes(40), "scael": bytes(4)})
+    assert [(warning.kind, warning.message) for warning in emitted.warnings] == [(
+        "undescribed-code", "warning (undescribed-code): code has the function `scael`, which the description lacks",
+    )]
+    # 44 bytes at the symbol, and 40 in the description.
+    [warning] = eitri.emit(scale, code={"scale": bytes(44)}).warnings
+    assert warning.kind == "symbol-size"
+    assert "code has 0x28 bytes, but the symbol `scale` in the object has 0x2c bytes" in warning.message
 
 
 def test_whole_numbers_of_other_types_are_numbers() -> None:

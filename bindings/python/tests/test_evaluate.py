@@ -42,6 +42,37 @@ def test_object_is_a_machine() -> None:
     assert wave.asked == [("v3", 0)]
 
 
+def test_object_without_memory_is_a_machine_for_expressions_that_read_none() -> None:
+    class Registers:
+        state = {"lane": 5, "lanes": 32}
+        read_register = Wave.read_register
+        asked: list[tuple[object, ...]] = []
+
+    found = eitri.evaluate(PER_LANE, machine=Registers(), target=TARGET, read=32)
+    assert found.bytes == bytes([0x69, 0, 0, 0])
+    with pytest.raises(AttributeError, match="read_memory"):
+        eitri.evaluate("lit16; deref", machine=Registers(), target=TARGET, kind="value")
+    with pytest.raises(TypeError, match="machine is object; expected a dictionary"):
+        eitri.evaluate(PER_LANE, machine=object(), target=TARGET)  # type: ignore[arg-type]
+
+
+def test_wrong_pcs_say_what_was_given(scale: eitri.Description) -> None:
+    written = eitri.emit(scale, code={"scale": bytes(40)})
+    machine: Machine = {"registers": {"s4": "01000000"}}
+    cases: list[tuple[int | str | None, type[Exception], str]] = [
+        (None, eitri.Error, "no variable outside functions has the name `n`, and no pc was given; expected the pc for a variable of a function"),
+        (4, eitri.Error, "pc 0x4 is in no function, and no variable outside functions has the name `n`; expected an address in a function, or a function with the bytes from its start"),
+        ("4", ValueError, "pc is '4'; expected the number 4 for an address, or a function and bytes, 'scale+0x8'"),
+        ("scale+", ValueError, "pc is 'scale+'; expected a function and a number of bytes, such as 'scale+0x8'"),
+        ("scael+4", eitri.Error, "no function has the name `scael`; did you mean `scale`?"),
+    ]
+    for pc, kind, expected in cases:
+        with pytest.raises(kind) as raised:
+            eitri.evaluate(written, "n", pc=pc, machine=machine)
+        assert str(raised.value).startswith(expected), (pc, str(raised.value))
+    assert eitri.evaluate(written, "n", pc="scale", machine=machine).bytes == bytes([1, 0, 0, 0])
+
+
 def test_dictionary_is_a_machine() -> None:
     machine: Machine = {"lane": 1, "lanes": 32, "registers": {"v3": "01 02 03 04 05 06 07 08"}}
     found = eitri.evaluate(PER_LANE, machine=machine, target=TARGET, read=32)

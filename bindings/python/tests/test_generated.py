@@ -21,7 +21,7 @@ def test_generated_files_are_up_to_date() -> None:
 
 
 def test_schemas_are_those_of_the_library() -> None:
-    for name in ("description", "machine", "finding"):
+    for name in ("description", "machine", "vectors", "finding", "rewritten", "statistics"):
         committed = json.loads((ROOT / "docs" / f"{name}.schema.json").read_text())
         assert eitri.schema(name) == committed
 
@@ -33,13 +33,13 @@ def test_each_statement_has_a_method() -> None:
 
 
 def test_statements_are_equal_in_each_language() -> None:
-    """The page has each example in JSON, Python and C: the calls are run."""
+    """The page has each example in JSON, Python, C and C++: the calls in Python are run, the texts of C and C++ compared."""
     page = (ROOT / "docs" / "description-languages.md").read_text()
-    blocks = re.findall(r"^```(json|python|c)\n(.*?)^```\n", page, re.MULTILINE | re.DOTALL)
-    triples = [blocks[start : start + 3] for start in range(0, len(blocks), 3)]
-    assert len(triples) > 60
-    for (first, text), (second, call), (third, c) in triples:
-        assert (first, second, third) == ("json", "python", "c")
+    blocks = re.findall(r"^```(json|python|cpp|c)\n(.*?)^```\n", page, re.MULTILINE | re.DOTALL)
+    groups = [blocks[start : start + 4] for start in range(0, len(blocks), 4)]
+    assert len(groups) > 60
+    for (first, text), (second, call), (third, c), (fourth, cpp) in groups:
+        assert (first, second, third, fourth) == ("json", "python", "c", "cpp")
         expected = json.loads(text)
         d = eitri.Description("amdgpu-gfx1030-wave32")
         exec(call, {"d": d, "location": eitri.location, "value": eitri.value})
@@ -51,6 +51,9 @@ def test_statements_are_equal_in_each_language() -> None:
         assert made == expected, call
         literals = re.findall(r'^    (".*");?$', c, re.MULTILINE)
         assert json.loads("".join(json.loads(literal) for literal in literals)) == expected, c
+        # A raw string ends with its mark and nowhere else.
+        raw = re.fullmatch(r'd\.add\(R"(\w*)\((.*)\)\1"\)\.value\(\);\n', cpp, re.DOTALL)
+        assert raw and json.loads(raw[2]) == expected and f'){raw[1]}"' not in raw[2], cpp
 
 
 def run_mypy(program: str, *arguments: str) -> None:

@@ -103,6 +103,9 @@ def test_dump_is_that_of_the_command() -> None:
 def test_fix_removes_the_errors(diverge: Path) -> None:
     before = eitri.lint(diverge)
     fixed = eitri.rewrite(diverge, fix=True)
+    start = f"<eitri.Rewritten for llvm: {len(fixed.data)} bytes, DWARF 5, "
+    assert repr(fixed).startswith(start) and f", fixes: {len(fixed.fixes)}, unfixed: 0," in repr(fixed), repr(fixed)
+    assert len(repr(fixed)) < 200
     after = eitri.lint(fixed.data)
     assert before.count("register-as-memory") > 0 and after.count("register-as-memory") == 0
     assert after.errors == []

@@ -9,6 +9,9 @@ import { PRESETS } from "./presets.js";
 import { addRegister, drawRegisters, setLane } from "./registers.js";
 import { EMPTY, fromFragment, machineIn, parsed, toFragment } from "./state.js";
 
+/// The parts of the page, each with a tab, in their order.
+const PARTS = ["expression", "object"];
+
 /// What is known of the target in the form.
 let target = { name: undefined, lanes: 1, registers: [] };
 /// Number of the last question: answers to earlier ones come too late.
@@ -113,10 +116,24 @@ function showError(error) {
 }
 
 function showPart(name) {
-  for (const part of ["expression", "object"]) {
+  for (const part of PARTS) {
     byId(part).hidden = part !== name;
-    byId(`tab-${part}`).setAttribute("aria-selected", String(part === name));
+    const tab = byId(`tab-${part}`);
+    tab.setAttribute("aria-selected", String(part === name));
+    // The Tab key stops at the selected tab alone; arrow keys go to the others, as WAI-ARIA has it.
+    tab.tabIndex = part === name ? 0 : -1;
   }
+}
+
+/// Selects another tab by an arrow key, Home or End.
+function chooseByKey(event) {
+  const at = PARTS.indexOf(event.target.id.replace(/^tab-/, ""));
+  const next = { ArrowRight: at + 1, ArrowLeft: at - 1 + PARTS.length, Home: 0, End: PARTS.length - 1 }[event.key];
+  if (at < 0 || next === undefined || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const name = PARTS[next % PARTS.length];
+  showPart(name);
+  byId(`tab-${name}`).focus();
 }
 
 async function copyLink() {
@@ -142,6 +159,7 @@ function prepareForm() {
   byId("question").onsubmit = (event) => event.preventDefault();
   byId("tab-expression").onclick = () => showPart("expression");
   byId("tab-object").onclick = () => showPart("object");
+  document.querySelector("[role=tablist]").onkeydown = chooseByKey;
 }
 
 const stateOfAddress = () => fromFragment(location.hash) ?? PRESETS.find(({ name }) => name.startsWith("4.3.2")).state;

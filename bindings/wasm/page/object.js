@@ -77,10 +77,12 @@ async function diagnose(member) {
     const report = JSON.parse(await call("lint", question, contents));
     if (number !== asked) return;
     showFindings(shown, report);
-    say(`Drawing ${shown} …`);
-    const page = await call("report", question, contents);
-    if (number !== asked) return;
-    showReport(shown, page);
+    if (report.is_drawn) {
+      say(`Drawing ${shown} …`);
+      const page = await call("report", question, contents);
+      if (number !== asked) return;
+      showReport(shown, page);
+    }
     say(`${name}: ${contents.length} bytes${rest}`);
   } catch (error) {
     if (number === asked) say(`${shown}: ${error.message ?? error}`, true);

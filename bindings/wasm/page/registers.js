@@ -19,17 +19,20 @@ function number(text, [offset, size]) {
   return part.length < size ? "" : `0x${part.reverse().join("").replace(/^0+(?=.)/, "")}`;
 }
 
-/// Returns a register's bytes with another number at a place; `undefined` if the number does not fit.
+/// Returns a register's bytes with another number at a place, a negative one in two's complement; `undefined` if the number
+/// does not fit.
 function changed(text, [offset, size], typed) {
+  const [, minus, magnitude] = /^\s*([-\u2212]?)\s*(\w+)\s*$/.exec(typed) ?? [];
   let value;
   try {
-    value = BigInt(typed.trim().replace(/^-/, ""));
+    // An empty text would be 0.
+    value = BigInt(magnitude ?? "none");
   } catch {
     return undefined;
   }
   const limit = 1n << BigInt(8 * size);
-  if (typed.trim().startsWith("-")) value = limit - value;
-  if (value < 0n || value >= limit) return undefined;
+  if (minus ? value > limit / 2n : value >= limit) return undefined;
+  if (minus) value = BigInt.asUintN(8 * size, -value);
   const all = bytes(text);
   while (all.length < offset + size) all.push("00");
   const digits = value.toString(16).padStart(2 * size, "0");
@@ -82,7 +85,8 @@ export function drawRegisters(target, onChange) {
       field("Name", { value: name, className: "name" }, undefined, (event) => event.target.value && rename(name, event.target.value)),
       field("Number", { value: where ? number(text, where) : "", disabled: !where, className: "number" }, ({ target: cell }) => {
         const typed = changed(String(machineIn(parsed(area.value) ?? {}).registers?.[name] ?? ""), where, cell.value);
-        cell.setCustomValidity(typed === undefined ? `not a number of ${8 * where[1]} bits` : "");
+        const bits = 8 * where[1];
+        cell.setCustomValidity(typed === undefined ? `not a number of ${bits} bits: -2^${bits - 1} to 2^${bits} - 1` : "");
         if (typed !== undefined) replace(name, typed);
       }),
       field("Bytes", { value: text, className: "bytes" }, ({ target: cell }) => {

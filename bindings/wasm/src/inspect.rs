@@ -10,6 +10,7 @@ use eitri::lint::{LintFinding, LintOptions, LintReport};
 use eitri::read::containers::readable_members;
 use eitri::read::{Dwarf, Object, ReadOptions};
 use eitri::report::{ReportOptions, readable_report};
+use eitri::spirv::is_module;
 use eitri::{Error, Result};
 use serde::Deserialize;
 use serde_json::json;
@@ -70,7 +71,9 @@ pub fn lint(question: &str, contents: &[u8]) -> Result<String> {
     let findings = findings.iter().map(written).collect::<serde_json::Result<Vec<_>>>();
     let findings = findings.map_err(|error| bad_argument(error.to_string()))?;
     Ok(json!({
-        "target": target(&bytes),
+        "target": if is_module(&bytes) { Some("SPIR-V".into()) } else { target(&bytes) },
+        // A module has no page.
+        "is_drawn": !is_module(&bytes),
         "functions": functions,
         "entries": entries,
         "findings": findings,

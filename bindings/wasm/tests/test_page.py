@@ -5,6 +5,7 @@ other tools. With EITRI_PICTURES=FOLDER, pictures of the page are written.
 """
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -136,6 +137,14 @@ class Expressions(unittest.TestCase):
         page.fill("#registers .number", "0x100000000")
         self.assertTrue(page.value("document.querySelector('#registers .number').matches(':invalid')"))
         self.assertTrue(page.text("#result").endswith("bytes fe ff ff ff"))
+        # Two's complement: -2^31 is the lowest number of 32 bits, and the page writes it and the number below.
+        for typed, expected in [("-0x80000000", "00 00 00 80"), ("-1", "ff ff ff ff"), ("-0", "00 00 00 00"), (" 4294967294 ", "fe ff ff ff")]:
+            page.fill("#registers .number", typed)
+            self.assertTrue(page.text("#result").endswith(f"bytes {expected}"), f"{typed}: {page.text('#result')}")
+        for wrong in ["-2147483649", "-3000000000", "-", "", "--1", "1.5"]:
+            page.fill("#registers .number", wrong)
+            self.assertTrue(page.value("document.querySelector('#registers .number').matches(':invalid')"), wrong)
+            self.assertTrue(page.text("#result").endswith("bytes fe ff ff ff"), wrong)
         page.fill("#registers .bytes", "01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f 10")
         self.assertTrue(page.text("#result").endswith("bytes 0d 0e 0f 10"), page.text("#result"))
         page.fill("#registers .name", "v9", "change")
@@ -262,6 +271,18 @@ class Objects(unittest.TestCase):
         self.assertEqual(page.messages(), [])
         self.assertTrue(page.value("document.getElementById('save').href.startsWith('blob:')"))
 
+    def test_module_has_findings_and_no_report(self):
+        # `DebugValue` of a variable of `width` in code whose scope is `main`, at word 1287.
+        page = opened()
+        page.drop(ROOT / "tests/spirv/foreign/glslang.opt.spv")
+        page.wait("document.getElementById('state').textContent.includes(' bytes')")
+        [finding] = page.texts("#findings li")
+        for expected in ["foreign-variable", "main", "range"]:
+            self.assertIn(expected, finding)
+        self.assertIn("SPIR-V", page.text("#summary"))
+        self.assertTrue(page.value("document.getElementById('drawn').hidden"))
+        self.assertEqual(page.messages(), [])
+
     def test_members_of_a_bundle_are_chosen(self):
         page = self.dropped("containers/k06.hipfb")
         names = page.texts("#member option")
@@ -301,7 +322,52 @@ class Objects(unittest.TestCase):
         page.wait("!document.getElementById('drawn').hidden")
 
 
+def luminance(colour):
+    """The relative luminance of `rgb(…)`: WCAG 2.1."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip([0.2126, 0.7152, 0.0722], linear, strict=True))
+
+
 class Whole(unittest.TestCase):
+    def test_tabs_are_used_by_keys(self):
+        # The keys are those of the pattern "Tabs" of WAI-ARIA, whose tabs are selected with the focus.
+        page = opened()
+        tabs = """[...document.querySelectorAll('[role=tab]')].map((tab) =>
+            [tab.getAttribute('aria-selected'), tab.tabIndex, tab === document.activeElement])"""
+        first, second = [["true", 0, True], ["false", -1, False]], [["false", -1, False], ["true", 0, True]]
+        page.value("document.getElementById('tab-expression').focus()")
+        self.assertEqual(page.value(tabs), first)
+        for key, expected in [
+            ("ArrowRight", second), ("ArrowRight", first), ("ArrowLeft", second), ("Home", first), ("End", second),
+            ("ArrowUp", second), ("ArrowLeft", first),
+        ]:
+            page.key(key)
+            self.assertEqual(page.value(tabs), expected, key)
+            shown = page.value("[...document.querySelectorAll('[role=tabpanel]')].map((panel) => panel.hidden)")
+            self.assertEqual(shown, [expected == second, expected == first], key)
+        page.click("#tab-object")
+        self.assertEqual([tab[:2] for tab in page.value(tabs)], [tab[:2] for tab in second])
+
+    def test_borders_of_controls_are_seen(self):
+        # WCAG 2.1, 1.4.11: 3 to 1 between what shows a control and what is around it.
+        page = opened()
+        page.example("4.3.2 In two vector registers")
+        for scheme in ["light", "dark"]:
+            page.scheme(scheme)
+            pairs = page.value("""[...document.querySelectorAll('input, select, textarea, button:not([role=tab]):not(#lanes button), #operations a, .drop')]
+                .map((control) => {
+                    let around = control.parentElement;
+                    const back = (element) => getComputedStyle(element).backgroundColor;
+                    while (/, 0\\)$/.test(back(around))) around = around.parentElement;
+                    return [control.id || control.className || control.tagName, getComputedStyle(control).borderTopColor, back(around), back(control)];
+                })""")
+            self.assertGreater(len(pairs), 20)
+            for name, border, around, inside in pairs:
+                for other in [around, inside]:
+                    low, high = sorted([luminance(border), luminance(other)])
+                    self.assertGreaterEqual((high + 0.05) / (low + 0.05), 3, f"{name}, {scheme}: {border} on {other}")
+
     def test_folder_is_small(self):
         self.assertLess(playground.size, 3_000_000)
 

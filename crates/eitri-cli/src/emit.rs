@@ -54,7 +54,8 @@ pub struct EmitArguments {
     /// rule; `called-kernel`; `undescribed-calls`, calls without `describes_calls`; `duplicate-call`;
     /// `duplicate-argument`; `callee-without-code`; `slot-outside-frame`; `larger-than-type`, parts after the variable's
     /// end; `half-registers`, numbers in 32 bits of larger registers; `global-in-register`; `late-row`, pcs before the first
-    /// row; `duplicate-variable`; `overlapping-scopes`. Can be repeated.
+    /// row; `duplicate-variable`; `overlapping-scopes`; `symbol-size`, code of another size than its
+    /// symbol; `undescribed-code`, functions in code without a description. Can be repeated.
     #[arg(long, value_name = "KIND", value_parser = WarningKind::ALL.map(WarningKind::name))]
     allow: Vec<String>,
     /// Remove the object's debug sections first.

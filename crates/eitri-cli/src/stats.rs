@@ -8,7 +8,7 @@ use eitri::json::write_statistics;
 use eitri::read::SplitFiles;
 use eitri::stats::{
     Build, Change, Coverage, FunctionCoverage, ReadableLines, Statistics, StatsOptions, UnitCoverage,
-    VariableLines, compare, readable_variable_lines, stats,
+    VariableLines, compare, percent, readable_variable_lines, stats,
 };
 use serde_json::{Value, json};
 
@@ -145,8 +145,7 @@ impl StatsArguments {
                 unreadable.extend(found.unreadable.drain(..).map(in_file(Path::new(&name))));
                 match &base {
                     None => {
-                        let Coverage { sound, scope, .. } = found.variables.coverage;
-                        let below = self.below(Some(percent(sound, scope).unwrap_or(0.0)));
+                        let below = self.below(Some(found.variables.coverage.percent().unwrap_or(0.0)));
                         fails |= below.is_some();
                         match self.format {
                             Format::Json => out.put_written(|line| {
@@ -207,10 +206,6 @@ fn percentage(text: &str) -> Result<f64, String> {
 /// Returns the mark for a row that is below the least percentage.
 fn mark(below: Option<f64>) -> String {
     below.map_or_else(String::new, |least| format!(", below {least} %"))
-}
-
-fn percent(bytes: u64, of: u64) -> Option<f64> {
-    (of > 0).then(|| 100.0 * bytes as f64 / of as f64)
 }
 
 /// Returns a part in percent, as text.

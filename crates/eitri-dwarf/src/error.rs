@@ -85,6 +85,13 @@ impl Error {
         &self.0.at
     }
 
+    /// Replaces the position in a JSON text.
+    #[must_use]
+    pub fn with_json(mut self, place: JsonPlace) -> Self {
+        self.0.at.json = Some(place);
+        self
+    }
+
     /// Adds an outer location. Known parts are kept: the innermost location takes precedence.
     #[must_use]
     pub fn or_at(mut self, outer: At) -> Self {

@@ -42,7 +42,7 @@ const STATEMENTS: [&str; 8] = [
 ];
 
 /// Number of functions that are chosen from; the statements have several numbers.
-pub const FUNCTIONS: usize = 18;
+pub const FUNCTIONS: usize = 20;
 
 /// All handles so far, living or not, as addresses.
 #[derive(Default)]
@@ -116,6 +116,44 @@ extern "C" fn memory(
         std::slice::from_raw_parts_mut(into, size).fill(address as u8);
         (*context.cast::<Context>()).answer
     }
+}
+
+/// A node of any kind; most are a register or a constant.
+fn any_node(choices: &mut Choices<'_>) -> eitri_node {
+    let kind = if choices.below(2) == 0 { EITRI_NODE_REGISTER } else { choices.below(64) as u32 };
+    eitri_node { kind, number: choices.byte().into(), other: i64::from(choices.byte()) - 128 }
+}
+
+/// Adds a variable with nodes that can be wrong.
+///
+/// # Safety
+/// `error` can be written to.
+unsafe fn add_variable(
+    description: *mut eitri_description,
+    nodes: &[eitri_node],
+    choices: &mut Choices<'_>,
+    error: *mut *mut eitri_error,
+) -> eitri_result {
+    let start = choices.byte().into();
+    let live = eitri_live { start, end: 8, nodes: nodes.as_ptr(), nodes_count: nodes.len() };
+    let is_live = choices.below(2) == 0;
+    let variable = eitri_variable {
+        size: size_of::<eitri_variable>() - usize::from(choices.below(16) == 0),
+        scope: [c"f", c"a"][choices.below(2)].as_ptr(),
+        name: c"x".as_ptr(),
+        r#type: [c"int", c"none"][choices.below(2)].as_ptr(),
+        id: [null(), c"x".as_ptr()][choices.below(2)],
+        is_parameter: choices.byte() % 2,
+        file: [null(), c"a".as_ptr()][choices.below(2)],
+        line: 1,
+        column: 0,
+        always: nodes.as_ptr(),
+        always_count: if is_live { 0 } else { nodes.len() },
+        live: &raw const live,
+        live_count: is_live.into(),
+    };
+    // SAFETY: of the caller; the pointers are to local variables and texts.
+    unsafe { eitri_description_variable(description, &raw const variable, error) }
 }
 
 impl Handles {
@@ -279,6 +317,13 @@ pub fn call_any(data: &[u8]) -> [u64; FUNCTIONS] {
                         &raw mut error,
                     )
                 }
+                17 => {
+                    let description = handles.choose(&mut choices, &descriptions);
+                    let nodes: Vec<eitri_node> =
+                        (0..choices.below(4)).map(|_| any_node(&mut choices)).collect();
+                    add_variable(description, &nodes, &mut choices, &raw mut error)
+                }
+                18 => eitri_stats_json(data, size, null(), &raw mut buffer, &raw mut error),
                 _ => eitri_emit_sections(module, &raw const options, Some(section), context, &raw mut error),
             }
         };

@@ -20,7 +20,7 @@ is released while the library works.
 from . import _eitri, location, spirv, types, value
 from ._description import Description
 from ._errors import At, Error, EvaluationError
-from ._evaluate import MachineLike, MachineReader, evaluate, evaluate_lanes, explain
+from ._evaluate import MachineLike, MachineReader, RegisterReader, evaluate, evaluate_lanes, explain
 from ._functions import (
     LintCode, attach, check, conform, consumers, dump, emit, import_, lint, lint_codes, locate, members, report,
     rewrite, rewrite_members, schema, stats, targets,
@@ -36,7 +36,7 @@ __all__ = [
     "At", "CheckReport", "ConformReport", "Consumer", "Coverage", "Data", "Description", "DescriptionLike",
     "Difference", "Emitted", "Error", "Evaluation", "EvaluationError", "Explanation", "Finding", "Fix",
     "FunctionCoverage", "Imported", "LintCode", "LintReport", "Located", "MachineLike", "MachineReader", "Member",
-    "Report", "Rewritten", "RewrittenMembers", "Statistics", "TargetLike", "Unimported", "UnitCoverage", "Unproven",
+    "RegisterReader", "Report", "Rewritten", "RewrittenMembers", "Statistics", "TargetLike", "Unimported", "UnitCoverage", "Unproven",
     "VariableCoverage", "Warning",
     "attach", "check", "conform", "consumers", "dump", "emit", "evaluate", "evaluate_lanes", "explain", "import_",
     "lint", "lint_codes", "locate", "location", "members", "report", "rewrite", "rewrite_members", "schema",

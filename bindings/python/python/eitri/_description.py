@@ -30,6 +30,16 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
+def _dictionary(statement: dict[str, Any] | bytes) -> dict[str, Any]:
+    """A statement as a dictionary."""
+    return json.loads(statement) if isinstance(statement, bytes) else statement
+
+
+def _text(statement: dict[str, Any] | bytes) -> bytes:
+    """A statement as JSON text."""
+    return statement if isinstance(statement, bytes) else _input.to_bytes(statement)
+
+
 def _no_number(text: str) -> Any:
     """What Python's reader takes, and JSON has not."""
     raise ValueError(f"`{text}` is not a number of JSON")
@@ -47,23 +57,37 @@ class Description(Statements):
         kernel = d.function(unit, "scale", code={"symbol": "scale", "bytes": 40}, kernel=True)
         d.parameter(kernel, "n", int32, live=[[0, 12, location.register("s4")], [12, 40, location.lane("v40", 7)]])
 
+    A method takes its arguments as they are at the call: a list that changes afterwards does not change the statement.
     Statements are checked when the description is used: an error's `at.json_path` names the statement.
     """
 
-    __slots__ = ("target", "statements", "spirv", "_next")
+    __slots__ = ("target", "spirv", "_statements", "_is_listed", "_next")
 
     target: TargetLike
     """The target: its name, or its facts."""
-    statements: list[dict[str, Any]]
-    """The statements: each is a dictionary with one key."""
     spirv: Mapping[str, Any] | None
     """Ids and positions in a SPIR-V module."""
 
     def __init__(self, target: TargetLike, *, spirv: Mapping[str, Any] | None = None) -> None:
         self.target = target
-        self.statements = []
         self.spirv = spirv
+        # Statements, as JSON text until `statements` is used: without it, what a statement consists of need not be kept.
+        self._statements: list[dict[str, Any] | bytes] = []
+        self._is_listed = False
         self._next: int | None = None
+
+    @property
+    def statements(self) -> list[dict[str, Any]]:
+        """The statements: each is a dictionary with one key. The list can be changed."""
+        if not self._is_listed:
+            self._statements[:] = map(_dictionary, self._statements)
+            self._is_listed = True
+        return self._statements  # type: ignore[return-value]
+
+    @statements.setter
+    def statements(self, statements: list[dict[str, Any]]) -> None:
+        self._statements = statements  # type: ignore[assignment]
+        self._is_listed = True
 
     @classmethod
     def from_json(cls, text: str | Data) -> Description:
@@ -94,7 +118,7 @@ class Description(Statements):
         if not isinstance(document.get("describe"), list):
             raise Error("the description's list `describe` is missing", "Malformed")
         made = cls(document["target"], spirv=document.get("spirv"))
-        made.statements = document["describe"]
+        made._statements = document["describe"]
         return made
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,16 +131,26 @@ class Description(Statements):
 
     def to_json(self) -> str:
         """The description as JSON text."""
-        return _input.to_json(self.to_dict())
+        return self._to_bytes().decode()
+
+    def _to_bytes(self) -> bytes:
+        """The description as JSON text in UTF-8."""
+        head = b'{"eitri":1,"target":' + _input.to_bytes(self.target)
+        if self.spirv is not None:
+            head += b',"spirv":' + _input.to_bytes(self.spirv)
+        return head + b',"describe":[' + b",".join(map(_text, self._statements)) + b"]}"
 
     def add(self, statement: str, keys: Mapping[str, Any]) -> None:
         """Adds a statement with its keys. Keys that are `None` are left out."""
-        self.statements.append({statement: {key: value for key, value in keys.items() if value is not None}})
+        text = _input.to_bytes({statement: {key: value for key, value in keys.items() if value is not None}})
+        self._statements.append(_dictionary(text) if self._is_listed else text)
 
     def _entity(self, statement: str, keys: dict[str, Any], name: str | None) -> str:
         reference: str | None = keys.get("id")
         if reference is None:
             reference = name
+        elif self._next is not None and isinstance(reference, str) and _OWN.fullmatch(reference):
+            self._next = max(self._next, 1 + int(reference[1:]))
         if reference is None:
             reference = keys["id"] = self._new_id()
         self.add(statement, keys)
@@ -127,7 +161,8 @@ class Description(Statements):
         with _LOCK:
             if self._next is None:
                 # What was read has ids of this form too.
-                known = (keys.get("id") for statement in self.statements for keys in statement.values())
+                statements = map(_dictionary, self._statements)
+                known = (keys.get("id") for statement in statements for keys in statement.values())
                 numbers = [int(name[1:]) for name in known if isinstance(name, str) and _OWN.fullmatch(name)]
                 self._next = 1 + max(numbers, default=-1)
             number = self._next
@@ -135,7 +170,7 @@ class Description(Statements):
         return f"#{number}"
 
     def __len__(self) -> int:
-        return len(self.statements)
+        return len(self._statements)
 
     def __bool__(self) -> bool:
         return True

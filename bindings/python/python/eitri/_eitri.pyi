@@ -1,5 +1,6 @@
 """The extension module: the library's functions on bytes and JSON text."""
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from ._errors import Error
@@ -30,6 +31,7 @@ __all__ = [
     "stats",
     "steps",
     "targets",
+    "to_json",
     "version",
 ]
 
@@ -37,18 +39,18 @@ _Files: TypeAlias = list[tuple[str, bytes]]
 _Answer: TypeAlias = tuple[str, str, str | None]
 
 def emit(
-    description: bytes,
+    description: tuple[bytes, bool],
     reader: Consumer,
     code: tuple[bytes, list[tuple[str, int, int]]] | None,
     writing: dict[str, Any],
 ) -> tuple[bytes, str, _Files]: ...
 def attach(
-    description: bytes, object: bytes, reader: Consumer, writing: dict[str, Any]
+    description: tuple[bytes, bool], object: bytes, reader: Consumer, writing: dict[str, Any]
 ) -> tuple[bytes, str, _Files]: ...
 def check(
-    description: bytes, object: bytes, reader: Consumer, comparing: dict[str, Any]
+    description: tuple[bytes, bool], object: bytes, reader: Consumer, comparing: dict[str, Any]
 ) -> tuple[str, str]: ...
-def locate(description: bytes, is_single: bool) -> tuple[str, list[str]]: ...
+def locate(description: tuple[bytes, bool], is_single: bool) -> tuple[str, list[str]]: ...
 def import_(
     object: bytes, only: list[str], target_json: str | None, reading: dict[str, Any]
 ) -> tuple[str, str]: ...
@@ -87,10 +89,11 @@ def lint_codes() -> list[tuple[str, str, list[str]]]: ...
 def targets() -> list[str]: ...
 def consumers() -> list[str]: ...
 def dialect(consumer: str | None) -> str: ...
+def to_json(value: object, convert: Callable[[object], object]) -> bytes: ...
 def version() -> str: ...
 def schema(name: str) -> str: ...
 def spirv_attach(
-    module: bytes, description: bytes, reader: str | None, partial: bool
+    module: bytes, description: tuple[bytes, bool], reader: str | None, partial: bool
 ) -> tuple[bytes, list[str]]: ...
 def spirv_generate(
     module: bytes,

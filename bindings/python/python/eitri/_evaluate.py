@@ -16,12 +16,12 @@ from ._results import Emitted, Evaluation, Explanation
 Bytes: TypeAlias = "bytes | bytearray | memoryview"
 """What a machine returns."""
 
-__all__ = ["MachineLike", "MachineReader", "evaluate", "evaluate_lanes", "explain"]
+__all__ = ["MachineLike", "MachineReader", "RegisterReader", "evaluate", "evaluate_lanes", "explain"]
 
 
 @runtime_checkable
-class MachineReader(Protocol):
-    """A stopped program, whose registers and memory are read when an evaluation needs them.
+class RegisterReader(Protocol):
+    """A stopped program, whose registers are read when an evaluation needs them.
 
     An exception of a method ends the evaluation, and is raised by the function that evaluates. An object with the
     attribute `state` has the rest of the machine there: a dictionary with keys of a machine, such as `pc` and `lane`.
@@ -34,6 +34,11 @@ class MachineReader(Protocol):
         frame: 0 for the innermost frame.
         """
 
+
+@runtime_checkable
+class MachineReader(RegisterReader, Protocol):
+    """A stopped program, whose memory is read too. Without this method, an expression that reads memory is an error."""
+
     def read_memory(self, space: str, address: int, size: int, lane: int | None, /) -> Bytes | None:
         """`size` bytes of memory in address order; `None` if some are unknown.
 
@@ -42,7 +47,7 @@ class MachineReader(Protocol):
         """
 
 
-MachineLike: TypeAlias = "MachineReader | types.Machine | types.MachineMachines | Mapping[str, Any] | os.PathLike[str]"
+MachineLike: TypeAlias = "RegisterReader | types.Machine | types.MachineMachines | Mapping[str, Any] | os.PathLike[str]"
 """A stopped program: an object that reads it, a dictionary, or the name of a JSON file."""
 
 # A file with a machine has one of these keys, which a machine alone does not have.
@@ -87,9 +92,7 @@ def _question(
     else:
         question["bytecode"] = _input.read(subject, "expression")
     if isinstance(pc, str):
-        function, plus, offset = pc.rpartition("+")
-        question["function"] = function if plus else pc
-        question["pc"] = _number("pc", int(offset, 0)) if plus else 0
+        question["function"], question["pc"] = _function(pc)
         if variable is None:
             raise ValueError(f"pc is {pc!r}, and there is no object; expected an address, or the argument `variable`")
     else:
@@ -101,13 +104,28 @@ def _question(
         question["machine"] = _input.to_json(machine)
         question["is_file"] = not _OF_FILES.isdisjoint(machine)
     elif machine is not None:
-        if not isinstance(machine, MachineReader):
+        if not isinstance(machine, RegisterReader):
             kind = type(machine).__name__
             raise TypeError(f"machine is {kind}; expected a dictionary, or an object with read_register and read_memory")
         question["reader"] = machine
         state = getattr(machine, "state", None)
         question["machine"] = None if state is None else _input.to_json(state)
     return question
+
+
+def _function(pc: str) -> tuple[str, int | None]:
+    """The function and the bytes that a pc in a text names."""
+    function, plus, offset = pc.rpartition("+")
+    try:
+        number = int(offset, 0)
+    except ValueError:
+        if plus and (not offset.strip() or offset[:1].isdigit()):
+            raise ValueError(f"pc is {pc!r}; expected a function and a number of bytes, such as 'scale+0x8'") from None
+        # The name of a C++ operator can have a plus.
+        return pc, 0
+    if not plus:
+        raise ValueError(f"pc is {pc!r}; expected the number {number} for an address, or a function and bytes, 'scale+0x8'")
+    return function, _number("pc", number)
 
 
 def _number(name: str, value: int | None, bits: int = 64) -> int | None:

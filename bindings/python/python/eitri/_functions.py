@@ -41,7 +41,8 @@ def emit(
 ) -> Emitted:
     """Writes a description's debug information in a new relocatable object.
 
-    code: Machine code of functions, by symbol. Without it, the object has debug sections alone, with undefined symbols.
+    code: Machine code of functions, by symbol. Without it, the object has debug sections alone, with undefined symbols. A
+        function without a description is a warning, as is code of another size than its description.
     consumer: The debugger that reads the object.
     name: The object's file name, after which files of split units are named.
     partial: Omit what the consumer's format cannot express, and list it; otherwise it is an error.
@@ -361,7 +362,9 @@ def consumers() -> list[str]:
     return _eitri.consumers()
 
 
-def schema(name: Literal["description", "machine", "vectors", "finding"]) -> dict[str, Any]:
+def schema(
+    name: Literal["description", "machine", "vectors", "finding", "rewritten", "statistics"],
+) -> dict[str, Any]:
     """The JSON Schema of a format."""
     document: dict[str, Any] = json.loads(_eitri.schema(name))
     return document

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import operator
 import os
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from . import types
+from . import _eitri, types
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -129,30 +128,31 @@ def target(given: TargetLike | None) -> str | None:
     return None if given is None else to_json(given)
 
 
-def description(given: DescriptionLike) -> bytes:
-    """A description as JSON text."""
+def description(given: DescriptionLike) -> tuple[bytes, bool]:
+    """A description as JSON text, and whether this package wrote the text."""
     from ._description import Description
 
     if isinstance(given, Description):
-        return given.to_json().encode()
+        return given._to_bytes(), True
     if isinstance(given, Mapping):
-        return to_json(given).encode()
-    return read(given, "description")
+        return to_bytes(given), True
+    return read(given, "description"), False
 
 
 def to_json(value: object) -> str:
-    """JSON text. Bytes are hexadecimal digits there."""
-    return json.dumps(value, default=_converted, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    """JSON text. Bytes are hexadecimal digits there, and a range is its bounds."""
+    return to_bytes(value).decode()
+
+
+def to_bytes(value: object) -> bytes:
+    """JSON text in UTF-8."""
+    return _eitri.to_json(value, _converted)
 
 
 def _converted(value: object) -> object:
     """A value that JSON lacks."""
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value).hex()
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, range) and value.step == 1:
-        return [value.start, value.stop]
     kind = type(value).__name__
     if hasattr(value, "__index__"):
         return operator.index(value)

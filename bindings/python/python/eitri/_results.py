@@ -141,7 +141,9 @@ class Finding:
     level: str
     """`error`, `warning` or `note`."""
     meant: str | None
-    """Intended meaning, where it can be inferred."""
+    """Intended meaning at `pcs`, where it can be inferred. `rewrite` writes it at the part of them that the code does not
+    contradict: `Fix.pcs` and `Fix.after` have both ranges.
+    """
     offset: int
     """Offset of the mistake in the section, in bytes."""
     pcs: range | None
@@ -444,7 +446,7 @@ class Fix:
         return self.message
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Rewritten:
     """An object with its debug information written again."""
 
@@ -475,6 +477,12 @@ class Rewritten:
 
     def __bytes__(self) -> bytes:
         return self.data
+
+    def __repr__(self) -> str:
+        lists = ("fixes", "unfixed", "removed", "unimported", "omissions")
+        counts = "".join(f", {name}: {len(getattr(self, name))}" for name in lists)
+        complete = "complete" if self.is_complete else "incomplete"
+        return f"<eitri.Rewritten for {self.consumer.name}: {len(self.data)} bytes, DWARF {self.dwarf}, {complete}{counts}>"
 
 
 @dataclass(frozen=True, slots=True)

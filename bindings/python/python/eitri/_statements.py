@@ -217,8 +217,8 @@ class Statements:
         assign: Sequence[types.AssignOf] | None = None,
         edges: Sequence[Sequence[int]] | None = None,
         entry: Sequence[Sequence[str | Sequence[types.PlaceOf]]] | None = None,
-        exec: Sequence[Sequence[types.Number | types.ExecOf]] | None = None,
-        homes: Sequence[Sequence[types.Number | str | types.Location]] | None = None,
+        exec: Sequence[Sequence[types.Number | types.ExecOf | range]] | None = None,
+        homes: Sequence[Sequence[types.Number | str | types.Location | range]] | None = None,
         incoming: Sequence[Sequence[int | str]] | None = None,
         instructions: Sequence[types.InstructionOf] | None = None,
         lane_edges: Sequence[Sequence[int]] | None = None,
@@ -257,7 +257,7 @@ class Statements:
         external: bool | None = None,
         id: str | None = None,
         linkage_name: str | None = None,
-        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location]]] | None = None,
+        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location] | range]] | None = None,
         memory_space: Literal["global", "constant", "group", "private"] | None = None,
         value: types.HexBytes | None = None,
     ) -> str:
@@ -325,7 +325,7 @@ class Statements:
         external: bool | None = None,
         id: str | None = None,
         linkage_name: str | None = None,
-        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location]]] | None = None,
+        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location] | range]] | None = None,
         memory_space: Literal["global", "constant", "group", "private"] | None = None,
         type: str | None = None,
     ) -> str:
@@ -406,7 +406,7 @@ class Statements:
         explicit: bool | None = None,
         external: bool | None = None,
         frame_base: types.Location | None = None,
-        frame_bases: Sequence[Sequence[types.Number | types.Location]] | None = None,
+        frame_bases: Sequence[Sequence[types.Number | types.Location | range]] | None = None,
         kernel: bool | None = None,
         linkage_name: str | None = None,
         main: bool | None = None,
@@ -608,7 +608,7 @@ class Statements:
         declared: types.Line | None = None,
         external: bool | None = None,
         linkage_name: str | None = None,
-        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location]]] | None = None,
+        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location] | range]] | None = None,
         memory_space: Literal["global", "constant", "group", "private"] | None = None,
     ) -> None:
         """Adds the statement `describe_variable`.
@@ -685,13 +685,13 @@ class Statements:
         self,
         function: str,
         *,
-        cfa_in_scratch: Sequence[Sequence[types.Number | types.NameOrNumber | types.Signed]] | None = None,
+        cfa_in_scratch: Sequence[Sequence[types.Number | types.NameOrNumber | types.Signed | range]] | None = None,
         entry_function: bool | None = None,
         extent: Sequence[types.Signed] | None = None,
-        return_address: Sequence[Sequence[types.Number | types.NameOrNumber]] | None = None,
+        return_address: Sequence[Sequence[types.Number | types.NameOrNumber | range]] | None = None,
         return_register: types.NameOrNumber | None = None,
-        rules: Sequence[Sequence[types.Number | types.NameOrNumber | types.Location]] | None = None,
-        saved_to_scratch: Sequence[Sequence[types.Number | types.NameOrNumber | types.Signed | types.Value]] | None = None,
+        rules: Sequence[Sequence[types.Number | types.NameOrNumber | types.Location | range]] | None = None,
+        saved_to_scratch: Sequence[Sequence[types.Number | types.NameOrNumber | types.Signed | types.Value | range]] | None = None,
         unspecified_registers: Literal["by_convention", "same_value"] | None = None,
     ) -> None:
         """Adds the statement `frame`.
@@ -730,7 +730,7 @@ class Statements:
         explicit: bool | None = None,
         external: bool | None = None,
         frame_base: types.Location | None = None,
-        frame_bases: Sequence[Sequence[types.Number | types.Location]] | None = None,
+        frame_bases: Sequence[Sequence[types.Number | types.Location | range]] | None = None,
         id: str | None = None,
         kernel: bool | None = None,
         linkage_name: str | None = None,
@@ -833,7 +833,7 @@ class Statements:
         explicit: bool | None = None,
         external: bool | None = None,
         frame_base: types.Location | None = None,
-        frame_bases: Sequence[Sequence[types.Number | types.Location]] | None = None,
+        frame_bases: Sequence[Sequence[types.Number | types.Location | range]] | None = None,
         id: str | None = None,
         kernel: bool | None = None,
         linkage_name: str | None = None,
@@ -1016,7 +1016,7 @@ class Statements:
         external: bool | None = None,
         id: str | None = None,
         linkage_name: str | None = None,
-        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location]]] | None = None,
+        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location] | range]] | None = None,
         memory_space: Literal["global", "constant", "group", "private"] | None = None,
         type: str | None = None,
     ) -> str:
@@ -1204,7 +1204,7 @@ class Statements:
         external: bool | None = None,
         id: str | None = None,
         linkage_name: str | None = None,
-        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location]]] | None = None,
+        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location] | range]] | None = None,
         memory_space: Literal["global", "constant", "group", "private"] | None = None,
     ) -> str:
         """Adds the statement `parameter`. Returns what later statements refer to it by.
@@ -1290,7 +1290,7 @@ class Statements:
         kind: Literal["then", "else", "loop", "switch", "cases", "early_return", "other"],
         pcs: Sequence[types.Number],
         waits_at: types.Number,
-        masks: Sequence[Sequence[types.Number | types.Location]],
+        masks: Sequence[Sequence[types.Number | types.Location | range]],
         *,
         id: str | None = None,
         inside: str | None = None,
@@ -1495,7 +1495,7 @@ class Statements:
         external: bool | None = None,
         id: str | None = None,
         linkage_name: str | None = None,
-        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location]]] | None = None,
+        live: Sequence[Sequence[types.Number | types.Location | Sequence[types.Location] | range]] | None = None,
         memory_space: Literal["global", "constant", "group", "private"] | None = None,
     ) -> str:
         """Adds the statement `variable`. Returns what later statements refer to it by.

@@ -331,9 +331,9 @@ class CodeOf(TypedDict):
     blocks: Sequence[Sequence[Number]]
     edges: NotRequired[Sequence[Sequence[int]]]
     entry: NotRequired[Sequence[Sequence[str | Sequence[PlaceOf]]]]
-    exec: NotRequired[Sequence[Sequence[Number | ExecOf]]]
+    exec: NotRequired[Sequence[Sequence[Number | ExecOf | range]]]
     function: str
-    homes: NotRequired[Sequence[Sequence[Number | str | Location]]]
+    homes: NotRequired[Sequence[Sequence[Number | str | Location | range]]]
     incoming: NotRequired[Sequence[Sequence[int | str]]]
     instructions: NotRequired[Sequence[InstructionOf]]
     lane_edges: NotRequired[Sequence[Sequence[int]]]
@@ -367,7 +367,7 @@ Constant = TypedDict(
         "id": 'NotRequired[str]',
         "in": 'str',
         "linkage_name": 'NotRequired[str]',
-        "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location]]]]',
+        "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location] | range]]]',
         "memory_space": 'NotRequired[Literal["global", "constant", "group", "private"]]',
         "name": 'str',
         "type": 'str',
@@ -401,7 +401,7 @@ Definition = TypedDict(
         "id": 'NotRequired[str]',
         "in": 'str',
         "linkage_name": 'NotRequired[str]',
-        "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location]]]]',
+        "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location] | range]]]',
         "member": 'str',
         "memory_space": 'NotRequired[Literal["global", "constant", "group", "private"]]',
         "type": 'NotRequired[str]',
@@ -459,7 +459,7 @@ class DescribeFunction(TypedDict):
     """Is visible outside the unit. DWARF 5 section 3.3.1."""
     frame_base: NotRequired[Location]
     """Frame base location."""
-    frame_bases: NotRequired[Sequence[Sequence[Number | Location]]]
+    frame_bases: NotRequired[Sequence[Sequence[Number | Location | range]]]
     """Frame base locations by pc, where the location is not the same at all pcs."""
     function: str
     kernel: NotRequired[bool]
@@ -567,7 +567,7 @@ class DescribeVariable(TypedDict):
     """Is visible outside the unit."""
     linkage_name: NotRequired[str]
     """Linkage name, where it differs from the name."""
-    live: NotRequired[Sequence[Sequence[Number | Location | Sequence[Location]]]]
+    live: NotRequired[Sequence[Sequence[Number | Location | Sequence[Location] | range]]]
     """Locations by pc."""
     memory_space: NotRequired[Literal["global", "constant", "group", "private"]]
     """Memory space in the source: OpenCL's `local`, HIP's `__shared__`."""
@@ -700,15 +700,15 @@ class Fixup(TypedDict):
 class Frame(TypedDict):
     """An object."""
 
-    cfa_in_scratch: NotRequired[Sequence[Sequence[Number | NameOrNumber | Signed]]]
+    cfa_in_scratch: NotRequired[Sequence[Sequence[Number | NameOrNumber | Signed | range]]]
     entry_function: NotRequired[bool]
     extent: NotRequired[Sequence[Signed]]
     function: str
-    return_address: NotRequired[Sequence[Sequence[Number | NameOrNumber]]]
+    return_address: NotRequired[Sequence[Sequence[Number | NameOrNumber | range]]]
     return_register: NotRequired[NameOrNumber]
     """Register whose value in the caller is the return address, if it is not the target's."""
-    rules: NotRequired[Sequence[Sequence[Number | NameOrNumber | Location]]]
-    saved_to_scratch: NotRequired[Sequence[Sequence[Number | NameOrNumber | Signed | Value]]]
+    rules: NotRequired[Sequence[Sequence[Number | NameOrNumber | Location | range]]]
+    saved_to_scratch: NotRequired[Sequence[Sequence[Number | NameOrNumber | Signed | Value | range]]]
     unspecified_registers: NotRequired[Literal["by_convention", "same_value"]]
     """Registers without a rule: by the calling convention, which is the default, or `same_value`."""
 
@@ -729,7 +729,7 @@ Function = TypedDict(
         "explicit": 'NotRequired[bool]',
         "external": 'NotRequired[bool]',
         "frame_base": 'NotRequired[Location]',
-        "frame_bases": 'NotRequired[Sequence[Sequence[Number | Location]]]',
+        "frame_bases": 'NotRequired[Sequence[Sequence[Number | Location | range]]]',
         "id": 'NotRequired[str]',
         "in": 'str',
         "kernel": 'NotRequired[bool]',
@@ -767,7 +767,7 @@ FunctionDefinition = TypedDict(
         "explicit": 'NotRequired[bool]',
         "external": 'NotRequired[bool]',
         "frame_base": 'NotRequired[Location]',
-        "frame_bases": 'NotRequired[Sequence[Sequence[Number | Location]]]',
+        "frame_bases": 'NotRequired[Sequence[Sequence[Number | Location | range]]]',
         "id": 'NotRequired[str]',
         "in": 'str',
         "kernel": 'NotRequired[bool]',
@@ -857,7 +857,7 @@ InlinedVariable = TypedDict(
         "id": 'NotRequired[str]',
         "in": 'str',
         "linkage_name": 'NotRequired[str]',
-        "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location]]]]',
+        "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location] | range]]]',
         "memory_space": 'NotRequired[Literal["global", "constant", "group", "private"]]',
         "origin": 'str',
         "type": 'NotRequired[str]',
@@ -1000,7 +1000,7 @@ Parameter = TypedDict(
         "id": 'NotRequired[str]',
         "in": 'str',
         "linkage_name": 'NotRequired[str]',
-        "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location]]]]',
+        "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location] | range]]]',
         "memory_space": 'NotRequired[Literal["global", "constant", "group", "private"]]',
         "name": 'str',
         "type": 'str',
@@ -1080,7 +1080,7 @@ Region = TypedDict(
         "in": 'str',
         "inside": 'NotRequired[str]',
         "kind": 'Literal["then", "else", "loop", "switch", "cases", "early_return", "other"]',
-        "masks": 'Sequence[Sequence[Number | Location]]',
+        "masks": 'Sequence[Sequence[Number | Location | range]]',
         "pcs": 'Sequence[Number]',
         "waits_at": 'Number',
     },
@@ -1310,7 +1310,7 @@ Variable = TypedDict(
         "id": 'NotRequired[str]',
         "in": 'str',
         "linkage_name": 'NotRequired[str]',
-        "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location]]]]',
+        "live": 'NotRequired[Sequence[Sequence[Number | Location | Sequence[Location] | range]]]',
         "memory_space": 'NotRequired[Literal["global", "constant", "group", "private"]]',
         "name": 'str',
         "type": 'str',

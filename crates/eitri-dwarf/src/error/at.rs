@@ -54,10 +54,12 @@ pub struct At {
 pub struct JsonPlace {
     /// Path of keys and indices: `describe[17].variable.live[2]`.
     pub path: String,
-    /// Line, counted from 1.
+    /// Line, counted from 1; 0 for a text that nobody has seen, because a program wrote it.
     pub line: usize,
-    /// Character in the line, counted from 1.
+    /// Character in the line, counted from 1; 0 without a line.
     pub column: usize,
+    /// Name or id in the statement, where the text has no lines.
+    pub name: Option<String>,
 }
 
 /// Maximum length of a path that is shown whole, and approximate length of a shortened path, in bytes.
@@ -71,7 +73,12 @@ fn is_step(char: char) -> bool {
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
-        parts.extend(self.json.as_ref().map(JsonPlace::to_string));
+        // The unit and what is in it say more than the statement's name.
+        let json = self.json.as_ref().map(|json| JsonPlace {
+            name: json.name.clone().filter(|_| self.unit.is_none()),
+            ..json.clone()
+        });
+        parts.extend(json.as_ref().map(JsonPlace::to_string));
         parts.extend(self.vector.as_ref().map(|vector| format!("vector `{vector}`")));
         parts.extend(self.split_file.as_ref().map(|file| format!("split file `{file}`")));
         parts.extend(self.supplementary_file.as_ref().map(|file| format!("supplementary file `{file}`")));
@@ -137,19 +144,24 @@ impl At {
 
 impl fmt::Display for JsonPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, line, column } = self;
-        write!(f, "line {line}, column {column}")?;
+        let Self { path, line, column, name } = self;
+        match line {
+            0 => {}
+            _ if path.is_empty() => return write!(f, "line {line}, column {column}"),
+            _ => write!(f, "line {line}, column {column}, ")?,
+        }
         match path.len() {
-            0 => Ok(()),
-            1..=LONG_PATH => write!(f, ", `{path}`"),
+            0 => f.write_str("the text"),
+            1..=LONG_PATH => write!(f, "`{path}`"),
             // The beginning identifies the statement, and the end identifies the position in it.
             _ => {
                 let head = path.floor_char_boundary(LONG_PATH / 2);
                 let tail = path.ceil_char_boundary(path.len() - LONG_PATH / 2);
                 let head = path[..head].rfind(is_step).unwrap_or(head);
                 let tail = path[tail..].find(is_step).map_or(tail, |step| tail + step);
-                write!(f, ", `{}…{}`", &path[..head], &path[tail..])
+                write!(f, "`{}…{}`", &path[..head], &path[tail..])
             }
-        }
+        }?;
+        name.as_ref().map_or(Ok(()), |name| write!(f, " of `{name}`"))
     }
 }

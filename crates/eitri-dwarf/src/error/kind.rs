@@ -283,6 +283,11 @@ pub enum Named {
         /// The address.
         pc: Option<u64>,
     },
+    /// Variables outside functions, because no function is at the pc.
+    OutsideCode {
+        /// The address.
+        pc: u64,
+    },
     /// Object sections.
     Section,
     /// Object symbols.
@@ -367,7 +372,13 @@ impl fmt::Display for ErrorKind {
                 Ok(())
             }
             Self::UnknownTarget { name, nearest } => {
-                write!(f, "unknown target: `{name}`{}", suggestion_text(nearest))
+                write!(f, "unknown target: `{name}`")?;
+                match &**nearest {
+                    [] => f.write_str(
+                        "; expected a name such as `x86_64`, `amdgpu-gfx1030-wave32` or `nvptx-sm_80`",
+                    ),
+                    nearest => f.write_str(&suggestion_text(nearest)),
+                }
             }
             Self::UnknownName { kind, name, nearest } => {
                 match kind {
@@ -377,9 +388,19 @@ impl fmt::Display for ErrorKind {
                     Named::Function => write!(f, "no function has the name `{name}`")?,
                     Named::Id => write!(f, "no id of the module has the name `{name}`")?,
                     Named::DebugOperation => write!(f, "`{name}` is not a debug operation")?,
-                    Named::Variable { pc } => {
-                        write!(f, "no variable in scope{} has the name `{name}`", At::pc(*pc))?
+                    Named::Variable { pc: Some(pc) } => {
+                        write!(f, "no variable in scope at pc {pc:#x} has the name `{name}`")?
                     }
+                    Named::Variable { pc: None } => write!(
+                        f,
+                        "no variable outside functions has the name `{name}`, and no pc was given; expected the pc for a \
+                         variable of a function"
+                    )?,
+                    Named::OutsideCode { pc } => write!(
+                        f,
+                        "pc {pc:#x} is in no function, and no variable outside functions has the name `{name}`; expected \
+                         an address in a function, or a function with the bytes from its start"
+                    )?,
                     Named::Section => write!(f, "the object has no section `{name}`")?,
                     Named::Symbol => write!(f, "the object has no symbol `{name}`")?,
                     Named::Described(kind) => write!(f, "no {kind} has the id or name `{name}` so far")?,

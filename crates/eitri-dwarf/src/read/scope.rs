@@ -232,7 +232,9 @@ pub fn variables_named<'d, 'o>(
         }
         let known = in_scope.iter().map(|variable| variable.entry).chain(outside());
         let nearest = near::nearest(name, known.filter_map(Entry::name));
-        let kind = Named::Variable { pc };
+        let is_outside_code = |pc: &u64| !files.iter().any(|dwarf| pcs::has_function(dwarf, *pc));
+        let outside_code = pc.filter(is_outside_code).map(|pc| Named::OutsideCode { pc });
+        let kind = outside_code.unwrap_or(Named::Variable { pc });
         let name = name.to_owned();
         return Err(ErrorKind::UnknownName { kind, name, nearest }.into());
     }

@@ -124,7 +124,10 @@ pub(super) fn read<'r>(
             out.push(EntryFindings {
                 code: LintCode::AmbiguousAttribute,
                 written: format!("attribute {:#x}", attribute.name().0),
-                evidence: vec![format!("AMD's debugger reads {amd}, LLVM's registry has {llvm}")],
+                evidence: vec![
+                    format!("AMD's debugger reads {amd}, LLVM's registry has {llvm}"),
+                    format!("it is an attribute of {}", subject(entry)),
+                ],
             });
         }
         match attribute.name() {
@@ -141,7 +144,7 @@ pub(super) fn read<'r>(
                     out.push(EntryFindings {
                         code: LintCode::AmbiguousAttribute,
                         written: format!("DW_AT_address_class is {class}"),
-                        evidence: vec![meanings.into()],
+                        evidence: vec![meanings.into(), format!("it is an attribute of {}", subject(entry))],
                     });
                 }
             }
@@ -177,6 +180,18 @@ pub(super) fn read<'r>(
         instance(entry, out);
     }
     own
+}
+
+/// Returns an entry's tag with its name, or else with the name of its type.
+fn subject(entry: Entry<'_, '_>) -> String {
+    let tag = entry.tag();
+    if let Some(name) = entry.name() {
+        return format!("{tag} `{name}`");
+    }
+    match entry.reference(dw::DW_AT_type).and_then(Entry::name) {
+        Some(name) => format!("{tag} to `{name}`"),
+        None => tag.to_string(),
+    }
 }
 
 /// Formats an entry's offset.

@@ -22,9 +22,7 @@ impl Change {
     /// no variables in scopes. `None` where the function is not in both builds, or has no sound location in the old
     /// build.
     pub fn percent(&self) -> Option<f64> {
-        let part = |coverage: Coverage| {
-            if coverage.scope > 0 { coverage.sound as f64 / coverage.scope as f64 } else { 0.0 }
-        };
+        let part = |coverage: Coverage| coverage.percent().unwrap_or(0.0);
         let old = part(self.old?);
         let new = part(self.new?);
         (old > 0.0).then(|| 100.0 * new / old)

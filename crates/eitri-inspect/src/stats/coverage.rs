@@ -5,6 +5,11 @@ use std::ops::AddAssign;
 /// Coverage classes: none, tenths of the scope, and the whole scope.
 pub const HISTOGRAM: usize = 12;
 
+/// Returns bytes in percent of others; `None` without others.
+pub fn percent(bytes: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| 100.0 * bytes as f64 / of as f64)
+}
+
 /// Bytes in the scopes of variables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,6 +25,11 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// Returns the sound part of the scopes in percent: 0 to 100, and more where locations overlap. `None` without scopes.
+    pub fn percent(&self) -> Option<f64> {
+        percent(self.sound, self.scope)
+    }
+
     /// Returns the histogram indices: with values at function entry, and without.
     pub(super) fn classes(self) -> [usize; 2] {
         let class = Self::class(self.located, self.scope);

@@ -34,7 +34,7 @@ mod variable_lines;
 mod visitor;
 
 pub use compare::{Change, compare};
-pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, UnitCoverage, VariableCoverage};
+pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, UnitCoverage, VariableCoverage, percent};
 pub use lines::LineCounts;
 pub use lists::Repeated;
 pub use sizes::SectionSizes;
