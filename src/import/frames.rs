@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use smallvec::SmallVec;
 
 use super::expression::InitialStack;
-use super::importer::{Code, Importer, Made};
+use super::importer::{Code, Importer, Made, refused};
 use super::unimported::UnimportedReason;
 use crate::model::{self, CodePart, Column, FunctionId, Loc, Val};
 use crate::op::{Encoding, Reg};
@@ -133,6 +133,14 @@ impl<'d, 'o> Importer<'d, 'o> {
             }
         }
         self.code.all = code;
+        // Without a rule, the frame base is what the entry says.
+        for function in core::mem::take(&mut self.frames.by_rules) {
+            if self.m.described().function(function).frame_bases().is_empty()
+                && let Ok(mut described) = self.m.describe_function(function)
+            {
+                drop(described.frame_base(&Loc::cfa()).map(drop));
+            }
+        }
     }
 
     /// Returns the rules for a part of a function's code; `None` if the rows cannot be read.
@@ -268,6 +276,10 @@ impl<'d, 'o> Importer<'d, 'o> {
             (Err(reason), Column::Cfa) => return Err(reason),
             (Err(reason), Column::Register(_)) => (Loc::undefined(), Some(reason)),
         };
+        if column == Column::Cfa && self.frames.by_rules.contains(&function) {
+            let described = self.m.describe_function(function);
+            described.and_then(|mut of| of.frame_base_at(pcs.clone(), &loc).map(drop)).map_err(refused)?;
+        }
         let set = self.m.frame(function).and_then(|mut frame| match column {
             Column::Cfa => frame.cfa(pcs.clone(), loc).map(drop),
             Column::Register(reg) => frame.saved(pcs.clone(), reg, loc).map(drop),

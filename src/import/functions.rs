@@ -3,6 +3,7 @@
 
 use gimli::{DwAt, constants as dw};
 
+use super::form::ImportedExpressions;
 use super::importer::{Body, Importer, Place, refused};
 use super::node::{Class, class};
 use super::types;
@@ -323,6 +324,10 @@ pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 
             importer.leave(entry, name, UnimportedReason::class(value, "an expression"));
             continue;
         };
+        if name == dw::DW_AT_frame_base && importer.is_unread_cfa(entry, bytes) {
+            importer.frames.by_rules.insert(function);
+            continue;
+        }
         let loc = match importer.location(entry, bytes) {
             Ok(loc) => loc,
             Err(reason) => {
@@ -398,6 +403,12 @@ fn frame_bases<'d, 'o>(
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
+    /// Whether a frame base is the canonical frame address, and the reader has no operation for it.
+    fn is_unread_cfa(&self, entry: Entry<'d, 'o>, bytes: &[u8]) -> bool {
+        let raw = self.expressions.form != ImportedExpressions::Typed;
+        raw && bytes == [dw::DW_OP_call_frame_cfa.0] && self.prefers_nodes(entry.unit().encoding, bytes)
+    }
+
     /// Whether an attribute has a number.
     fn has_number(&self, entry: Entry<'d, 'o>, name: DwAt, number: u64) -> bool {
         entry.has(name) && entry.number(name) == Some(number)
