@@ -1,7 +1,10 @@
 //! gdb shows the same of a program before and after a rewrite: types, variables at each instruction, lines, breakpoints and
 //! frames.
 
+use eitri::consumer::Consumer;
+
 use super::kept::{compiled, gdb, twice};
+use super::rewritten;
 use crate::common::tools::{Folder, Tool};
 
 const GCC: Tool = Tool::new("gcc", "gcc");
@@ -56,6 +59,28 @@ fn frame_base_by_pc_keeps_variables_at_each_instruction() {
         }
         let Some(shown) = shows_the_same(&folder, &name, &commands) else { return };
         assert!(shown.contains("count = 2"), "{name}: {shown}");
+    }
+}
+
+/// DWARF 2 has no operation for the canonical frame address, from which variables are reached in later versions.
+#[test]
+fn frame_base_for_dwarf_2_follows_the_frame() {
+    for (version, level) in [("-gdwarf-4", "-O0"), ("-gdwarf-5", "-O0"), ("-gdwarf-5", "-Og")] {
+        let name = format!("{version} {level}");
+        let folder = Folder::new();
+        let Some(bytes) = compiled(&folder, GCC, ("a.c", LOCALS), &[version, level]) else { return };
+        let consumer = Consumer::named("dwarf2").expect("a consumer");
+        let after = rewritten(&bytes, |options| options.consumer = Some(consumer)).expect("it is rewritten");
+        let omitted: Vec<_> = after.omissions.iter().map(ToString::to_string).collect();
+        assert!(omitted.iter().all(|omitted| !omitted.contains("call_frame_cfa")), "{name}: {omitted:#?}");
+        std::fs::copy(folder.path().join("before"), folder.path().join("after")).expect("a copy");
+        folder.file("after", &after.object);
+        let mut commands = vec!["break *sum", "run"];
+        for _ in 0..40 {
+            commands.extend(["print $pc", "print count", "print total", "bt", "stepi"]);
+        }
+        let Some(shown) = shows_the_same(&folder, &name, &commands) else { return };
+        assert!(shown.contains("count=2"), "{name}: {shown}");
     }
 }
 
