@@ -269,6 +269,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     FunctionBuilder::code_part: |m, a, b| finished(m, |m| m.describe_function(a.function)?.code_part(0x1000..0x1004, Address::Symbol(b.symbol, 0)).map(drop));
     FunctionBuilder::declared: |m, a, b| finished(m, |m| m.describe_function(a.function).map(|mut it| { it.declared(b.line()); }));
     FunctionBuilder::frame_base: |m, a, b| m.describe_function(a.function)?.frame_base(&Loc::global_symbol(b.symbol)).map(drop);
+    FunctionBuilder::frame_base_at: |m, a, b| m.describe_function(a.function)?.frame_base_at(0..4, &Loc::global_symbol(b.symbol)).map(drop);
     FunctionBuilder::object_pointer: |m, a, b| m.describe_function(a.callee)?.object_pointer(b.parameter).map(drop);
     FunctionBuilder::returns: |m, a, b| m.describe_function(a.function)?.returns(b.int).map(drop);
     FunctionBuilder::static_link: |m, a, b| m.describe_function(a.function)?.static_link(&Loc::global_symbol(b.symbol)).map(drop);
@@ -311,6 +312,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
         |m, a, b| m.describe_variable(a.variable)?.always(Loc::expr(b.expr)).map(drop),
         |m, a, b| m.describe_variable(a.variable)?.always(Loc::global_symbol(b.symbol)).map(drop),
         |m, a, b| m.describe_variable(a.variable)?.always(Loc::parts([(Loc::global_symbol(a.symbol), 16), (Loc::global_symbol(b.symbol), 16)])).map(drop);
+    VariableBuilder::completed_type: |m, a, b| m.definition(a.unit, a.member)?.completed_type(b.int).map(drop);
     VariableBuilder::declared: |m, a, b| finished(m, |m| m.describe_variable(a.variable).map(|mut it| { it.declared(b.line()); }));
     VariableBuilder::live: |m, a, b| m.variable(a.function, "y", a.int)?.live(0..4, b.pointer()).map(drop);
     VariableBuilder::live_in: |m, a, b| m.variable(a.function, "y", a.int)?.live_in(0..4, &[Loc::register(scalar()), b.pointer()]).map(drop);

@@ -449,7 +449,7 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
             Entity::Symbol(..) => continue,
         };
         known(owner == unit, || {
-            ErrorKind::UnknownId(format!("{} owner this unit", entity_text(module, entity)))
+            ErrorKind::UnknownId(format!("{} of this unit", entity_text(module, entity)))
         })?;
     }
     Ok(())

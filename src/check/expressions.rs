@@ -17,7 +17,7 @@ use super::places::{
 use super::report::{FindingKind, Listed, Obstacle, Unproven};
 use super::witness::{Pcs, Tried, lanes};
 use super::witnesses::{Witness, witnesses};
-use crate::error::At;
+use crate::error::{At, Count};
 use crate::eval::{self, Context, Element, LocationListEntry};
 use crate::model::{DescribedStorage, FrameBase, FunctionId, LocId, NoMeaning};
 use crate::omission::{Property, Subject};
@@ -115,7 +115,7 @@ fn compare_frame_bases<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: Function
         }
     }
     if list.entries.len() != described.len() {
-        let expected = format!("{} entries in the list of {}", described.len(), name.describe());
+        let expected = format!("{} in the list of {}", Count(described.len(), "entry"), name.describe());
         return meanings.report.find(FindingKind::Attribute, at, expected, list.entries.len().to_string());
     }
     report_unproven(meanings, unproven, name.describe(), &at);

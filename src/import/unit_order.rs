@@ -2,7 +2,7 @@
 //! These units are imported first, so that such a type is one type, in its unit.
 
 use gimli::constants as dw;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::importer::Importer;
 use super::node::{Class, class};
@@ -18,8 +18,9 @@ pub(super) fn units<'d, 'o>(importer: &mut Importer<'d, 'o>) -> Vec<&'d Unit<'o>
     if importer.types.how == ImportedTypes::Copied || units().filter(|unit| is_compile(unit)).count() < 2 {
         return units().collect();
     }
+    let known = References::new(file);
     let (refers_ahead, others): (Vec<_>, Vec<_>) =
-        units().partition(|unit| is_compile(unit) && refers_ahead(file, unit));
+        units().partition(|unit| is_compile(unit) && known.is_late(unit.offset));
     if refers_ahead.is_empty() {
         return others;
     }
@@ -30,24 +31,59 @@ pub(super) fn units<'d, 'o>(importer: &mut Importer<'d, 'o>) -> Vec<&'d Unit<'o>
     others.into_iter().chain(refers_ahead).collect()
 }
 
-/// Whether a unit refers to a type of a later unit, or to what such a type declares. A reference to a function is none: the
-/// function is imported for each unit.
-fn refers_ahead(file: &Dwarf<'_>, unit: &Unit<'_>) -> bool {
-    let is_ahead = |entry: Entry<'_, '_>| {
-        let mut attributes = entry.attributes().filter(|attribute| attribute.form == dw::DW_FORM_ref_addr);
-        attributes.any(|attribute| {
-            let referred = entry.referred(attribute.value);
-            referred.is_some_and(|referred| {
-                let to = referred.unit();
-                core::ptr::eq(referred.dwarf(), file)
-                    && is_shared(referred)
-                    && to.kind == dw::DW_UT_compile
-                    && to.offset > unit.offset
-            })
-        })
-    };
-    let can_be = |entry: &Entry<'_, '_>| entry.specs().iter().any(|spec| spec.form() == dw::DW_FORM_ref_addr);
-    file.entries_of(unit).filter(can_be).any(is_ahead)
+/// References of units to other units, by the offsets of the units.
+#[derive(Default)]
+struct References {
+    /// Units that refer to a type of a later unit, or to what such a type declares.
+    to_later_types: HashSet<u64>,
+    /// Units that refer to another entry of a later unit, such as a function, which is imported with its types.
+    to_later_entries: HashSet<u64>,
+    /// Units to whose types other units refer.
+    of_types: HashSet<u64>,
+}
+
+impl References {
+    fn new(file: &Dwarf<'_>) -> Self {
+        let mut known = Self::default();
+        for unit in file.units() {
+            let can_be =
+                |entry: &Entry<'_, '_>| entry.specs().iter().any(|spec| spec.form() == dw::DW_FORM_ref_addr);
+            for entry in file.entries_of(unit).filter(can_be) {
+                let attributes =
+                    entry.attributes().filter(|attribute| attribute.form == dw::DW_FORM_ref_addr);
+                let referred = attributes.filter_map(|attribute| entry.referred(attribute.value));
+                referred.for_each(|referred| known.add(file, unit.offset, referred));
+            }
+        }
+        known
+    }
+
+    fn add(&mut self, file: &Dwarf<'_>, from: u64, referred: Entry<'_, '_>) {
+        let to = referred.unit();
+        if !core::ptr::eq(referred.dwarf(), file) || to.kind != dw::DW_UT_compile || to.offset == from {
+            return;
+        }
+        match (is_shared(referred), to.offset > from) {
+            (true, true) => {
+                self.to_later_types.insert(from);
+                self.of_types.insert(to.offset);
+            }
+            (true, false) => {
+                self.of_types.insert(to.offset);
+            }
+            (false, true) => {
+                self.to_later_entries.insert(from);
+            }
+            (false, false) => {}
+        }
+    }
+
+    /// Whether a unit is imported after the units to which it refers. A unit whose types other units use is imported before
+    /// them.
+    fn is_late(&self, unit: u64) -> bool {
+        self.to_later_types.contains(&unit)
+            || self.to_later_entries.contains(&unit) && !self.of_types.contains(&unit)
+    }
 }
 
 /// Whether an entry is a type, or declared by a type.

@@ -13,6 +13,7 @@ use crate::model::{
     Address, CompileUnit, ExtraValue, FileId, FunctionId, LocId, Macro, Module, Node, ScopeId, ScopeKind,
     TypeId, UnitId, VariableId,
 };
+use crate::op::FixupKind;
 
 /// `DW_AT_language_name`, from DWARF 6.
 const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
@@ -90,7 +91,9 @@ fn has_addresses(units: &Units<'_>, id: UnitId, functions: &[FunctionId]) -> boo
     let has_address = |loc: LocId| {
         module.nodes(loc).any(|node| match node {
             Node::Address(..) | Node::LinkAddress(_) => true,
-            Node::Expr(expr) => !module.expr(expr).0.fixups().is_empty(),
+            Node::Expr(expr) => {
+                module.expr(expr).0.fixups().iter().any(|fixup| fixup.kind == FixupKind::Address)
+            }
             _ => false,
         })
     };

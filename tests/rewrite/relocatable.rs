@@ -39,8 +39,9 @@ fn checked(name: &str, before: &[u8], set: fn(&mut RewriteOptions<'_>)) -> Vec<u
     let wrong = |code| matches!(code, LintCode::MercuryDiffers | LintCode::Unreadable | LintCode::StaleField);
     let found: Vec<_> = report.findings.iter().filter(|it| wrong(it.code)).collect();
     assert!(found.is_empty(), "{name}: {found:?}");
-    // Tables of relocations and of symbols can grow, and ptxas lets originals and copies share bytes.
-    assert!(after.len() <= before.len() + before.len() / 16, "{name}: {} {}", before.len(), after.len());
+    // Tables of relocations and of symbols can grow, most in partial links, whose relocations are restored; and ptxas lets
+    // originals and copies share bytes.
+    assert!(after.len() <= before.len() + before.len() / 8, "{name}: {} {}", before.len(), after.len());
     let again = rewritten(&after, set).expect("a rewritten cubin");
     assert!(again.object == after && again.changes.is_empty(), "{name}: a second rewrite changes it");
     after

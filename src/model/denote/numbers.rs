@@ -54,7 +54,7 @@ impl Denote<'_> {
             Node::If => {
                 let operands = tree.operands(at);
                 let [nonzero, zero, condition] = operands[..] else { return Err(NoMeaning::Malformed) };
-                // Both numbers count, even if operand is not taken: each must have a value.
+                // Both numbers count, even if one is not taken: each must have a value.
                 let nonzero = self.address(space, nonzero)?;
                 let zero = self.address(space, zero)?;
                 if self.number(condition)? == 0 { zero } else { nonzero }

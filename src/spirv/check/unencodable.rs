@@ -290,6 +290,7 @@ fn unencodable_of_variable(projection: &mut Projection<'_>, id: VariableId) {
     let lost = [
         (variable.line.is_some() && is_instance && variable.line != origin.line, Property::Line),
         (variable.is_artificial && !origin.is_artificial, Property::Artificial),
+        (variable.ty != origin.ty, Property::Type),
         (is_instance && is_bound, Property::Storage),
         // No operand says that a static member is internal, or that a local variable is external.
         (is_member && !variable.is_external, Property::External),

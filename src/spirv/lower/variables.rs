@@ -197,6 +197,7 @@ pub(super) fn omit_of_variable(out: &mut Globals<'_, '_, '_>, id: VariableId) {
     let properties = [
         (has_line, P::Line, &OfInstance),
         (variable.is_artificial && !origin.is_artificial, P::Artificial, &OfInstance),
+        (variable.ty != origin.ty, P::Type, &OfInstance),
         (is_instance && is_bound, P::Storage, &OfInstance),
         (is_member && !variable.is_external, P::External, &NotSeenOutside),
         (is_parameter, P::Parameter, &AsGlobal),

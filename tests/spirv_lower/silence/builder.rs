@@ -20,6 +20,7 @@ const MACHINE_CODE: &[&str] = &[
     "FunctionBuilder::code",
     "FunctionBuilder::code_part",
     "FunctionBuilder::address",
+    "FunctionBuilder::undescribed",
     "FunctionBuilder::stack_base",
     "FunctionBuilder::stack_at_zero",
     "FunctionBuilder::scaling",

@@ -165,6 +165,13 @@ pub const CALLS: &[Call<FunctionId>] = &[
         }
         Ok(())
     }),
+    Call::new("FunctionBuilder::frame_base_at", 1, |case, f, way| {
+        let reg = case.m.target().register_named("s32")?;
+        if way == 1 {
+            case.m.describe_function(f)?.frame_base_at(0..4, &Loc::register(reg))?;
+        }
+        Ok(())
+    }),
     Call::new("FunctionBuilder::static_link", 1, |case, f, way| {
         let reg = case.m.target().register_named("s32")?;
         if way == 1 {

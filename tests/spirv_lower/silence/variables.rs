@@ -1,6 +1,6 @@
 //! Variables, parameters, constants and static members.
 
-use eitri::model::{FunctionId, MemorySpace, ScopeId, SourceLine, VariableId};
+use eitri::model::{BaseEncoding, FunctionId, MemorySpace, ScopeId, SourceLine, VariableId};
 
 use super::functions::access;
 use super::{Call, NOTHING, Owner, nothing_is_lost};
@@ -122,6 +122,13 @@ pub const OWNERS: &[Owner<VariableId>] = &[
 ];
 
 pub const CALLS: &[Call<VariableId>] = &[
+    Call::new("VariableBuilder::completed_type", 1, |case, v, way| {
+        let long = case.m.base_type(case.unit, "long", BaseEncoding::Signed, 64)?;
+        if way == 1 {
+            case.m.describe_variable(v)?.completed_type(long)?;
+        }
+        Ok(())
+    }),
     Call::new("VariableBuilder::declared", 3, |case, v, way| {
         let other = case.m.file(case.unit, "b.h", None)?;
         let lines = [None, Some((case.file, 3)), Some((case.file, 4)), Some((other, 3))];
