@@ -16,6 +16,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     importer.decoded.decode(entry);
     if let Some(known) = known(importer, entry, around) {
         importer.mark(entry, dw::DW_AT_abstract_origin);
+        repeats_declaration(importer, entry, known);
         importer.own(entry, AttributeOwner::Variable(known));
         importer.made.variables.insert(entry.offset(), known);
         importer.made.located.push((known, entry));
@@ -55,7 +56,10 @@ fn new<'d, 'o>(
         match importer.known_variable(origin) {
             Some(known) => {
                 match importer.m.inlined_variable(around.scope, known).map(|variable| variable.id()) {
-                    Ok(variable) => return Some(completed_type(importer, entry, variable)),
+                    Ok(variable) => {
+                        repeats_declaration(importer, entry, known);
+                        return Some(completed_type(importer, entry, variable));
+                    }
                     Err(error) => importer.leave(entry, dw::DW_AT_abstract_origin, refused(error)),
                 }
             }
@@ -118,6 +122,13 @@ fn new<'d, 'o>(
     };
     let made = made.map(|variable| variable.id());
     made.map_err(|error| importer.leave_entry(entry, refused(error))).ok()
+}
+
+/// Takes the declaration that an instance repeats: a variable of another unit that the inlined function declares.
+fn repeats_declaration<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, origin: VariableId) {
+    if importer.m.described().variable(origin).is_declaration {
+        importer.mark(entry, dw::DW_AT_declaration);
+    }
 }
 
 /// Sets the type that an entry has instead of the type of the entry that it completes: an array that is declared without a

@@ -4,7 +4,7 @@
 use eitri::consumer::Consumer;
 
 use super::kept::{compiled, gdb, twice};
-use super::rewritten;
+use super::{keeps_facts, rewritten};
 use crate::common::tools::{Folder, Tool};
 
 const GCC: Tool = Tool::new("gcc", "gcc");
@@ -386,4 +386,36 @@ fn programs_are_debugged_as_before() {
         let Some(shown) = shows_the_same(&folder, &name, &commands) else { return };
         assert!(shown.contains("Breakpoint 1"), "{name}: {shown}");
     }
+}
+
+/// gcc repeats in each instance that the variable is a declaration.
+#[test]
+fn variables_that_inlined_functions_declare_are_kept() {
+    const SOURCE: &str = "int sum(int);\n\
+        int plus(int a) { extern int shared; return shared + a; }\n\
+        int sum(int a) { return plus(a) + plus(a + 1); }\n\
+        int shared = 3;\n\
+        int main(void) { return sum(0) + plus(1) - 11; }\n";
+    for version in ["-gdwarf-2", "-gdwarf-4", "-gdwarf-5"] {
+        let folder = Folder::new();
+        let Some(bytes) = compiled(&folder, GCC, ("a.c", SOURCE), &[version, "-O2"]) else { return };
+        let lost = twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| !fact.contains("DW_AT_declaration")), "{version}: {lost:#?}");
+        let commands = ["print shared", "ptype plus", "break plus", "info line plus"];
+        let Some(before) = gdb(&folder, "./before", &commands) else { return };
+        let Some(after) = gdb(&folder, "./after", &commands) else { return };
+        pretty_assertions::assert_eq!(before, after, "{version}");
+    }
+}
+
+/// Objective-C's functions have prototypes, as C's have, and other languages have them as attributes.
+#[test]
+fn prototypes_outside_c_are_kept() {
+    const CLANG: Tool = Tool::new("clang-19", "clang-19");
+    let folder = Folder::new();
+    folder.file("a.m", "int f(int a) { return a; }\nint (*pointer)(int) = f;\n");
+    let Some(ran) = CLANG.run_in(folder.path(), &["-g", "-c", "-o", "before", "a.m"]) else { return };
+    assert!(ran.succeeded, "{ran}");
+    let bytes = std::fs::read(folder.path().join("before")).expect("an object");
+    keeps_facts("clang, Objective-C", &bytes);
 }

@@ -624,9 +624,18 @@ impl<'a> Described<'a> {
         // A definition inherits the prototype of its declaration.
         let is_unprototyped = declaration.unwrap_or(data).is_unprototyped;
         let is_prototyped = self.has_prototypes(module.scope(data.scope).unit) && !is_unprototyped;
-        node = node.flag(dw::DW_AT_prototyped, is_prototyped);
+        // In a language that has no functions without prototypes, a prototype is among the attributes.
+        let mut owners = data.specification.into_iter().chain([id]);
+        if is_prototyped || !owners.any(|owner| self.has_extra(owner, dw::DW_AT_prototyped)) {
+            node = node.flag(dw::DW_AT_prototyped, is_prototyped);
+        }
         node = node.entry(dw::DW_AT_type, data.returns.map(Entity::Type));
         self.declared(node, data.line.or(declaration.and_then(|declaration| declaration.line)))
+    }
+
+    /// Whether an entity has an attribute without a property.
+    pub(super) fn has_extra(self, owner: impl Into<AttributeOwner>, name: DwAt) -> bool {
+        self.module.attributes(owner).iter().any(|attribute| attribute.name == name)
     }
 
     /// Returns whether functions of the unit's language can lack a prototype: C and OpenCL C (DWARF 5, table 7.17,
@@ -659,7 +668,7 @@ impl<'a> Described<'a> {
             .entry(dw::DW_AT_type, Some(Entity::Type(variable.ty)))
             .flag(dw::DW_AT_artificial, either(|variable| variable.is_artificial))
             .flag(dw::DW_AT_external, either(|variable| variable.is_external))
-            .flag(dw::DW_AT_declaration, variable.is_declaration)
+            .flag(dw::DW_AT_declaration, variable.is_declaration && origin != Some(id))
             .text(self.linkage_name(), linkage)
             .number(
                 dw::DW_AT_accessibility,

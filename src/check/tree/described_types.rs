@@ -107,7 +107,12 @@ impl<'a> Described<'a> {
                     self.extras(parameter, AttributeOwner::Parameter(id, index))
                 }));
                 node.parts.extend(is_variadic.then(|| Node::new(dw::DW_TAG_unspecified_parameters)));
-                node.flag(dw::DW_AT_prototyped, self.has_prototypes(ty.unit) && !ty.is_unprototyped)
+                let is_prototyped = self.has_prototypes(ty.unit) && !ty.is_unprototyped;
+                // As for functions, a prototype can be among the attributes.
+                if is_prototyped || !self.has_extra(id, dw::DW_AT_prototyped) {
+                    node = node.flag(dw::DW_AT_prototyped, is_prototyped);
+                }
+                node
             }
         }
     }
