@@ -401,7 +401,7 @@ fn variables_that_inlined_functions_declare_are_kept() {
         let Some(bytes) = compiled(&folder, GCC, ("a.c", SOURCE), &[version, "-O2"]) else { return };
         let lost = twice(&folder, &bytes);
         assert!(lost.iter().all(|fact| !fact.contains("DW_AT_declaration")), "{version}: {lost:#?}");
-        let commands = ["print shared", "ptype plus", "break plus", "info line plus"];
+        let commands = ["print shared", "ptype plus", "break plus"];
         let Some(before) = gdb(&folder, "./before", &commands) else { return };
         let Some(after) = gdb(&folder, "./after", &commands) else { return };
         pretty_assertions::assert_eq!(before, after, "{version}");
