@@ -316,7 +316,7 @@ fn check_functions(module: &Module) -> Result<()> {
         }
         if let Some(base) = function.frame_bases().last().filter(|base| base.pcs().end > function.bytes) {
             let error = Error::new(ErrorKind::OutsideFunction { size: function.bytes });
-            return Err(error.or_at(context().with(|at| at.pcs = Some(base.pcs()))));
+            return Err(error.or_at(context().with(|context| context.pcs = Some(base.pcs()))));
         }
         // The rows' end is encoded in multiples of the shortest instruction.
         let step = u64::from(module.target.min_instruction_bytes());

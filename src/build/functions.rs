@@ -337,7 +337,9 @@ impl FunctionBuilder<'_> {
             let what = "function has a frame base at these pcs; expected pcs without a frame base";
             if has_base { Err(crate::Error::bad_argument(what)) } else { Ok(()) }
         });
-        checked.map_err(|error| error.or_at(module.at_scope(scope).with(|at| at.pcs = Some(pcs.clone()))))?;
+        checked.map_err(|error| {
+            error.or_at(module.at_scope(scope).with(|context| context.pcs = Some(pcs.clone())))
+        })?;
         // Both pcs are within the function, whose size fits 32 bits.
         let base = FrameBase { start: pcs.start as u32, end: pcs.end as u32, loc };
         self.data().set_frame_facts(|facts| facts.bases.insert(index, base));

@@ -98,7 +98,7 @@ fn compare_frame_bases<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: Function
     let mut unproven = None;
     for base in &described {
         let pcs = base.pcs();
-        let at = at.clone().with(|at| at.pcs = Some(pcs.clone()));
+        let at = at.clone().with(|context| context.pcs = Some(pcs.clone()));
         let start = meanings.described.address_at(id, pcs.start);
         let bounds = start.map(|start| (start, start.wrapping_add(pcs.end - pcs.start)));
         let Some(expr) = bounds.and_then(|bounds| encoded.get(&bounds)) else {

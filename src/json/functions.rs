@@ -4,7 +4,7 @@ use super::attributes;
 use super::facts::{Outcome, Property, facts, kind};
 use super::ids::Known;
 use super::later::Later;
-use super::lists::{Elements, FrameBaseAt, Row, each};
+use super::lists::{Elements, LocAt, Row, each};
 use super::loc::{self, Loc};
 use super::objects::objects;
 use super::reader::Reader;
@@ -13,12 +13,13 @@ use super::words::Word;
 use crate::error::{Error, Result};
 use crate::model::entities::function_properties;
 use crate::model::{
-    self, Accessibility, Address, Defaulted, DescribedCalls, FileId, FunctionId, UnitId, Virtuality,
+    self, Accessibility, Address, Defaulted, DescribedCalls, FileId, FrameBase, FunctionId, UnitId,
+    Virtuality,
 };
 use crate::target::Scaling;
 
 /// A function's frame bases.
-pub(super) type FrameBases<'a> = Later<'a, Elements<'a, FrameBaseAt<'a>>>;
+pub(super) type FrameBases<'a> = Later<'a, Elements<'a, LocAt<'a, FrameBase>>>;
 
 objects! {
     /// Code address: a symbol and an offset in bytes, or an address. `parts` are further parts of the code.
@@ -134,7 +135,7 @@ impl<'a> Property<'a, FunctionId> for FrameBases<'a> {
     fn read(self, reader: &mut Reader<'a>, id: FunctionId, unit: UnitId) -> Result<()> {
         let Later::Text(bases) = self else { return Ok(()) };
         reader.part(bases, |reader, json| {
-            each(reader, unit, json, |reader, FrameBaseAt { start, end, loc, .. }| {
+            each(reader, unit, json, |reader, LocAt { start, end, loc, .. }: LocAt<'_, FrameBase>| {
                 reader.builder.describe_function(id)?.frame_base_at(start.0..end.0, &loc).map(drop)
             })
         })

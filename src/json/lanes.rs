@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::facts::{facts, kind};
 use super::ids::Known;
 use super::later::Later;
-use super::lists::{Elements, MaskAt, each};
+use super::lists::{Elements, LocAt, each};
 use super::loc::{self, Loc};
 use super::objects::objects;
 use super::reader::Reader;
@@ -20,7 +20,7 @@ region_properties! {
     facts RegionFacts of |known, id: RegionId| known.module.region(id), set RegionId: [by id],
     object Region {
         r#in: Ref<'a>, kind: Word<RegionKind>, pcs: Pcs, waits_at: Number,
-        masks: Later<'a, Elements<'a, MaskAt<'a>>>
+        masks: Later<'a, Elements<'a, LocAt<'a, Mask>>>
     } { id: Text<'a> }
 }
 objects! {
@@ -78,11 +78,11 @@ impl<'a> Region<'a> {
 fn masks<'a>(
     reader: &mut Reader<'a>,
     unit: UnitId,
-    masks: &Later<'a, Elements<'a, MaskAt<'a>>>,
+    masks: &Later<'a, Elements<'a, LocAt<'a, Mask>>>,
 ) -> Result<Vec<(Range<u64>, model::Loc)>> {
     let mut read = Vec::new();
     if let Later::Text(masks) = *masks {
-        let add = |_: &mut Reader<'a>, MaskAt { start, end, loc, .. }: MaskAt<'a>| {
+        let add = |_: &mut Reader<'a>, LocAt { start, end, loc, .. }: LocAt<'a, Mask>| {
             read.push((start.0..end.0, loc));
             Ok(())
         };

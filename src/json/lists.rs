@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
@@ -15,7 +16,7 @@ use super::reader::Reader;
 use super::schema::{HasSchema, Schemas};
 use super::values::{Named, Number, Ref, Signed};
 use crate::error::Result;
-use crate::model::{self, Column, FrameRule, Loc, Mask, UnitId};
+use crate::model::{self, Column, FrameBase, FrameRule, Loc, LocId, Mask, UnitId};
 
 /// Word for the canonical frame address. No register has this name.
 pub(super) const CFA: &str = "cfa";
@@ -122,56 +123,42 @@ impl<'a> ToElements<'a> for Live<'a> {
     }
 }
 
-/// A frame base in a pc range.
+/// A model element with a location in a pc range.
+pub(super) trait AtPcs: fmt::Debug {
+    fn pcs(&self) -> Range<u64>;
+    fn loc(&self) -> LocId;
+}
+
+impl AtPcs for FrameBase {
+    fn pcs(&self) -> Range<u64> {
+        self.pcs()
+    }
+
+    fn loc(&self) -> LocId {
+        self.loc
+    }
+}
+
+impl AtPcs for Mask {
+    fn pcs(&self) -> Range<u64> {
+        self.pcs()
+    }
+
+    fn loc(&self) -> LocId {
+        self.loc
+    }
+}
+
+/// A frame base, or a lane mask's location, in a pc range.
 #[derive(Debug)]
-pub(super) struct FrameBaseAt<'a> {
+pub(super) struct LocAt<'a, M> {
     pub start: Number,
     pub end: Number,
     pub loc: model::Loc,
-    life: Life<'a>,
+    life: PhantomData<&'a M>,
 }
 
-impl<'a> Element<'a> for FrameBaseAt<'a> {
-    const WHOLE: &'static str = "a list of two pcs and a location";
-
-    fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
-        let start = item(json, 0, Self::WHOLE)?;
-        let end_pc = item(json, 1, Self::WHOLE)?;
-        let loc = location(reader, unit, json, 2, Self::WHOLE)?;
-        end(json, 3, Self::WHOLE)?;
-        Ok(Self { start, end: end_pc, loc, life: Life::default() })
-    }
-
-    fn schema(to: &mut Schemas) -> Value {
-        items(vec![Number::schema(to), Number::schema(to), Place::schema(to)], 3)
-    }
-}
-
-impl<'a> ToElements<'a> for FrameBaseAt<'a> {
-    type Model = model::FrameBase;
-
-    fn write<S: SerializeSeq>(
-        known: &'a Known<'a>,
-        base: &model::FrameBase,
-        to: &mut S,
-    ) -> Result<(), S::Error> {
-        let pcs = base.pcs();
-        to.serialize_element(&Number(pcs.start))?;
-        to.serialize_element(&Number(pcs.end))?;
-        to.serialize_element(&Place { known, loc: base.loc })
-    }
-}
-
-/// A lane mask's location in a pc range.
-#[derive(Debug)]
-pub(super) struct MaskAt<'a> {
-    pub start: Number,
-    pub end: Number,
-    pub loc: model::Loc,
-    life: Life<'a>,
-}
-
-impl<'a> Element<'a> for MaskAt<'a> {
+impl<'a, M> Element<'a> for LocAt<'a, M> {
     const WHOLE: &'static str = "a list of two pcs and a location";
 
     #[inline]
@@ -180,7 +167,7 @@ impl<'a> Element<'a> for MaskAt<'a> {
         let end_pc = item(json, 1, Self::WHOLE)?;
         let loc = location(reader, unit, json, 2, Self::WHOLE)?;
         end(json, 3, Self::WHOLE)?;
-        Ok(Self { start, end: end_pc, loc, life: Life::default() })
+        Ok(Self { start, end: end_pc, loc, life: PhantomData })
     }
 
     fn schema(to: &mut Schemas) -> Value {
@@ -188,14 +175,14 @@ impl<'a> Element<'a> for MaskAt<'a> {
     }
 }
 
-impl<'a> ToElements<'a> for MaskAt<'a> {
-    type Model = Mask;
+impl<'a, M: AtPcs> ToElements<'a> for LocAt<'a, M> {
+    type Model = M;
 
-    fn write<S: SerializeSeq>(known: &'a Known<'a>, mask: &Mask, to: &mut S) -> Result<(), S::Error> {
-        let pcs = mask.pcs();
+    fn write<S: SerializeSeq>(known: &'a Known<'a>, item: &M, to: &mut S) -> Result<(), S::Error> {
+        let pcs = item.pcs();
         to.serialize_element(&Number(pcs.start))?;
         to.serialize_element(&Number(pcs.end))?;
-        to.serialize_element(&Place { known, loc: mask.loc })
+        to.serialize_element(&Place { known, loc: item.loc() })
     }
 }
 

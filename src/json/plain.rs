@@ -54,7 +54,7 @@ pub(super) fn apply<'a>(reader: &mut Reader<'a>, variable: &PlainVariable<'a>, n
             column: 0,
             name: Some(variable.name.into()).filter(|name: &String| !name.is_empty()),
         };
-        error.or_at(At::new(|at| at.json = Some(place)))
+        error.or_at(At::new(|context| context.json = Some(place)))
     })
 }
 
