@@ -77,7 +77,8 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
         if of_unit.next().is_some() {
             tables.report.find(FindingKind::Table, site.clone(), "one table of the unit", "a second table");
         }
-        if !is_code_of(&actual, &expected) {
+        // Functions without code have no range.
+        if !is_code_of(&actual, &expected) || actual.iter().any(|code| code.start == code.end) {
             let text = super::tree::hex;
             tables.report.find(FindingKind::Table, site, text(&expected), text(&actual));
         }

@@ -3,6 +3,7 @@
 
 use core::ops::Range;
 
+use gimli::constants as dw;
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use indexmap::IndexMap;
 use smallvec::SmallVec;
@@ -134,11 +135,13 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
         self.code.all = code;
         // Without a rule, the frame base is what the entry says.
-        for function in core::mem::take(&mut self.frames.by_rules) {
+        for (function, entry) in core::mem::take(&mut self.frames.by_rules) {
             if self.m.described().function(function).frame_bases().is_empty()
-                && let Ok(mut described) = self.m.describe_function(function)
+                && let Some(entry) = self.dwarf.entry_at(entry)
             {
-                drop(described.frame_base(&Loc::cfa()).map(drop));
+                let described = self.m.describe_function(function);
+                let set = described.and_then(|mut function| function.frame_base(&Loc::cfa()).map(drop));
+                self.accept(entry, dw::DW_AT_frame_base, set);
             }
         }
     }
@@ -276,19 +279,23 @@ impl<'d, 'o> Importer<'d, 'o> {
             (Err(reason), Column::Cfa) => return Err(reason),
             (Err(reason), Column::Register(_)) => (Loc::undefined(), Some(reason)),
         };
-        if column == Column::Cfa && self.frames.by_rules.contains(&function) {
-            let described = self.m.describe_function(function);
-            described.and_then(|mut of| of.frame_base_at(pcs.clone(), &loc).map(drop)).map_err(refused)?;
-        }
+        let base =
+            (column == Column::Cfa && self.frames.by_rules.contains_key(&function)).then(|| loc.clone());
         let set = self.m.frame(function).and_then(|mut frame| match column {
             Column::Cfa => frame.cfa(pcs.clone(), loc).map(drop),
             Column::Register(reg) => frame.saved(pcs.clone(), reg, loc).map(drop),
         });
         let set = set.map_err(UnimportedReason::Refused);
         if let (Err(_), Column::Register(reg), None) = (&set, column, &reason) {
-            drop(self.m.frame(function).and_then(|mut frame| frame.undefined(pcs, reg).map(drop)));
+            drop(self.m.frame(function).and_then(|mut frame| frame.undefined(pcs.clone(), reg).map(drop)));
         }
         set?;
+        if let Some(base) = base {
+            let described = self.m.describe_function(function);
+            described
+                .and_then(|mut function| function.frame_base_at(pcs, &base).map(drop))
+                .map_err(refused)?;
+        }
         reason.map_or(Ok(()), Err)
     }
 

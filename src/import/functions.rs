@@ -325,7 +325,7 @@ pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 
             continue;
         };
         if name == dw::DW_AT_frame_base && importer.is_unread_cfa(entry, bytes) {
-            importer.frames.by_rules.insert(function);
+            importer.frames.by_rules.insert(function, entry.offset());
             continue;
         }
         let loc = match importer.location(entry, bytes) {

@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
@@ -138,8 +138,8 @@ pub(super) struct FunctionFrames<'o> {
     /// Frame bases by pc, in ascending order.
     pub bases: HashMap<FunctionId, FrameBases<'o>>,
     /// Functions whose frame base is the canonical frame address, for a reader without an operation for it: the rules of the
-    /// frame become the frame bases.
-    pub by_rules: BTreeSet<FunctionId>,
+    /// frame become the frame bases. With the offset of the entry.
+    pub by_rules: BTreeMap<FunctionId, u64>,
     /// The frame base at the call that is imported, if it is not the same at all pcs.
     pub at_call: Option<&'o [u8]>,
 }

@@ -208,7 +208,7 @@ const OF_ALL: &[(&str, Patch, FindingKind)] = &[
     ("a range too long", |p| p.bytes(ADDRESSES)[24] += 1, Table),
     ("a range of another function", |p| p.section(ADDRESSES).relocations[1].target = RelocationTarget::Symbol("other".into()), Table),
     ("a range later", |p| p.section(ADDRESSES).relocations[1].addend += 4, Table),
-    ("a range too many", |p| { p.bytes(ADDRESSES)[32] = 1; p.bytes(ADDRESSES)[40] = 4; p.bytes(ADDRESSES)[0] += 16; p.bytes(ADDRESSES).splice(48..48, [0; 16]); for one in &mut p.section(ADDRESSES).relocations { if one.offset >= 48 { one.offset += 16; } } }, Table),
+    ("a range too many", |p| { p.bytes(ADDRESSES)[32] = 1; p.bytes(ADDRESSES)[0] += 16; p.bytes(ADDRESSES).splice(48..48, [0; 16]); for one in &mut p.section(ADDRESSES).relocations { if one.offset >= 48 { one.offset += 16; } } }, Table),
     ("units of ranges swapped", |p| swap_addends(p, ADDRESSES, ".debug_info"), Table),
     ("ranges of an offset that is no unit's", |p| p.section(ADDRESSES).relocations[0].addend += 1, Table),
     ("ranges without an end", |p| { let at = p.bytes(ADDRESSES).len() - 1; p.bytes(ADDRESSES)[at] = 1; }, Unreadable),
