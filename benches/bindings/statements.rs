@@ -198,7 +198,7 @@ fn pass_variables(description: *mut eitri_description, shape: Shape, function: u
     }
 }
 
-/// How the side of C adds variables.
+/// The functions with which the C side adds variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Json,

@@ -328,7 +328,7 @@ fn check_functions(module: &Module) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what an entry would say of code without an entry, and what is in such code.
+/// Refuses properties of a function without an entry that only an entry could state, and entities in such a function.
 fn check_undescribed(module: &Module) -> Result<()> {
     let is_undescribed = |scope: ScopeId| match module.scopes[scope].kind {
         ScopeKind::Function(function) => module.functions[function].is_undescribed,

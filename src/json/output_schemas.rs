@@ -1,4 +1,4 @@
-//! Schemas of what commands print for an object: what a rewrite changed and lost, and statistics.
+//! Schemas of two outputs: the report of a rewrite, and the statistics of an object.
 
 use serde_json::{Value, json};
 

@@ -127,7 +127,7 @@ pub(super) fn has_scope_entry(units: &Units<'_>, scope: ScopeId, instance: Optio
             is_first(instance) && !units.module.functions[function].is_undescribed
         }
         ScopeKind::Inlined { .. } => instance.is_some() || !units.children.is_of_code(scope),
-        // What a namespace names in a function is static, so that the abstract instance describes it.
+        // The entities of a namespace in a function are static, so that the abstract instance describes them.
         ScopeKind::Namespace { .. } => is_first(instance),
         ScopeKind::Block => true,
     }

@@ -66,7 +66,7 @@ pub struct Units<'m> {
     pub(super) scratch: Mutex<Vec<Scratch>>,
 }
 
-/// What units share with other units.
+/// Lists that several units use.
 pub(super) struct Shared<'m> {
     pub(super) macros: SharedMacros<'m>,
     /// Whether other units have the same file names, which are then stored once.

@@ -7,7 +7,7 @@ use super::nodes::{Node, Sort};
 use super::postfix::Postfix;
 use crate::error::{Error, Result};
 
-/// What a complete subtree is.
+/// Kind of a complete subtree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Made {
     Loc,

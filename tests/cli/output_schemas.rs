@@ -64,7 +64,7 @@ fn reports_of_rewrites_are_valid_by_the_schema() {
             let fixed =
                 [&["rewrite", object, "-o", &out, "--report", &report, "--format", "json"], options].concat();
             let ran = run(&fixed);
-            // What is lost is said, and is no error of the schema; a cubin is for `cuda-gdb` alone.
+            // A report that lists lost facts fits the schema, too; a cubin is for `cuda-gdb` alone.
             if ran.code < 2 {
                 outputs.extend(std::fs::read_to_string(&report).expect("a report").lines().map(String::from));
             }

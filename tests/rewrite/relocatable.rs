@@ -108,7 +108,7 @@ fn objects_are_linked_to_what_the_originals_are_linked_to() {
     }
 }
 
-/// nvlink relocates no offset of what it linked with `-r`, so that the entries of a second input are unreadable. A rewrite
+/// nvlink writes no relocations of offsets when it links with `-r`, so that the entries of a second input are unreadable. A rewrite
 /// gives the offsets their relocations.
 #[test]
 fn objects_of_partial_links_get_relocations() {

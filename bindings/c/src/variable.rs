@@ -196,7 +196,7 @@ impl Variables {
     }
 
     /// # Safety
-    /// As for [`push`](Self::push).
+    /// The caller keeps the promises of [`push`](Self::push).
     unsafe fn stored(&mut self, variable: &eitri_variable, after: usize) -> Result<Stored, Failure> {
         // SAFETY: of the caller, here and below.
         let (scope, ty) = unsafe { (text(variable.scope, "scope")?, text(variable.r#type, "type")?) };

@@ -226,7 +226,8 @@ fn structures_and_json_describe_equal_modules() {
     eitri_description_free(json);
 }
 
-/// What is wrong is said at the call where the structure alone shows it, and otherwise at the end, with the variable.
+/// A mistake that the structure alone shows is an error of the call. Other mistakes are errors at the end, which name the
+/// variable.
 #[test]
 fn wrong_variables_are_refused() {
     let description = described();

@@ -22,7 +22,7 @@ pub fn to_json<'py>(
     Ok(PyBytes::new(py, &writer.text))
 }
 
-/// A list or a dictionary of which a part is written. Kept in a list, so that deep values need no stack.
+/// A list or a dictionary that is partly written. These are in a list, so that deep values need no recursion.
 enum Open<'py> {
     List {
         list: Bound<'py, PyList>,

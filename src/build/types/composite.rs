@@ -271,8 +271,8 @@ impl Builder {
         Ok(self.new_part(of, Discriminant::Type(tag)))
     }
 
-    /// Adds a part with variants of which nothing tells which an object has: Rust's `enum` with a single variant that can
-    /// exist.
+    /// Adds a part with variants, without a discriminant that selects the object's variant: Rust's `enum` with a single
+    /// variant that can exist.
     ///
     /// # Errors
     /// Same errors as [`member`](Self::member).

@@ -108,7 +108,7 @@ impl<'a> Described<'a> {
                 }));
                 node.parts.extend(is_variadic.then(|| Node::new(dw::DW_TAG_unspecified_parameters)));
                 let is_prototyped = self.has_prototypes(ty.unit) && !ty.is_unprototyped;
-                // As for functions, a prototype can be among the attributes.
+                // A prototype can be among the attributes, like that of a function.
                 if is_prototyped || !self.has_extra(id, dw::DW_AT_prototyped) {
                     node = node.flag(dw::DW_AT_prototyped, is_prototyped);
                 }

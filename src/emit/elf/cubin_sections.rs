@@ -23,7 +23,7 @@ use crate::error::{Count, Error, Result};
 const REL: usize = 16;
 const RELA: usize = 24;
 
-/// A cubin's debug sections, of which it can have two of each kind.
+/// A set of a cubin's debug sections. A cubin can have two sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CubinLayer {
     /// What debuggers read.

@@ -1,4 +1,4 @@
-//! Copies for nvlink, which must say of the same functions what their originals say. Both are rewritten alike.
+//! Copies for nvlink. They state the same facts about the same functions as their originals, and both are rewritten alike.
 
 use super::copies::Gone;
 use super::lines::Program;

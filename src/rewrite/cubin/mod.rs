@@ -122,7 +122,7 @@ pub(super) fn rewrite(
 
 /// A layer's debug sections.
 struct Sections<'c> {
-    /// As they are in the file.
+    /// The sections with the bytes of the file.
     stored: Vec<CubinSection<'c>>,
     /// With the addends of relocations in their fields.
     filled: Vec<CubinSection<'c>>,

@@ -28,7 +28,7 @@ pub(super) fn entries<'r>(object: &'r Object<'_>) -> Result<Dwarf<'r>> {
     }
 }
 
-/// What a layer of the original has. Fields contain the addends of their relocations.
+/// The facts of a layer of the original. Fields contain the addends of their relocations.
 pub(super) struct Read<'r, 'o> {
     pub(super) object: &'r Object<'o>,
     pub(super) dwarf: &'r Dwarf<'o>,

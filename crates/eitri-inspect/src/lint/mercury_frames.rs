@@ -108,7 +108,7 @@ fn changes<'o>(frames: &Frames<'o>, fde: &Fde<'o>) -> Result<Vec<FrameInstructio
     Ok(changes)
 }
 
-/// What a call frame instruction sets.
+/// The part of a row that a call frame instruction sets.
 enum Subject {
     Pc,
     /// The rule of a register, or of the CFA.

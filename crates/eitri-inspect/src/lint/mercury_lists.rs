@@ -50,7 +50,7 @@ struct Lists<'l, 'r, 'o> {
     both: Both<'r, 'o>,
     own: &'l Sections<'l>,
     copy: &'l Sections<'l>,
-    /// Those of the unit in the file, and of the copy.
+    /// Encodings of the unit in the file, and of its copy.
     encodings: [Encoding; 2],
     format: ListFormat,
 }
