@@ -712,6 +712,7 @@ const CASES: &[Case] = &[
         a.m.describe_unit(a.other)?.split_name("a.dwo").map(drop)
     })),
     ("the definition of a function that is defined", || of(|a, _| a.m.function_definition(a.unit, a.saxpy).map(drop))),
+    ("an instance of a function with code", || of_end(|a, _| a.m.function_instance(a.unit, a.saxpy).map(drop))),
     ("a function that is inlined and only declared", || of(|a, _| {
         let inner = a.m.function_declaration(a.unit, "inner")?.id();
         let call = a.line()?;

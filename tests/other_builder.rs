@@ -199,6 +199,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     Builder::function: |m, a, b| m.function(b.unit, "g").map(drop), |m, a, b| m.function(b.namespace, "g").map(drop), |m, a, b| m.function(b.composite, "g").map(drop);
     Builder::function_declaration: |m, a, b| m.function_declaration(b.unit, "g").map(drop);
     Builder::function_definition: |m, a, b| m.function_definition(b.unit, a.declared).map(drop), |m, a, b| m.function_definition(a.unit, b.declared).map(drop);
+    Builder::function_instance: |m, a, b| m.function_instance(b.unit, a.callee).map(drop), |m, a, b| m.function_instance(a.unit, b.callee).map(drop);
     Builder::import: |m, a, b| m.import(b.unit, Imported::Namespace(a.namespace)).map(drop),
         |m, a, b| m.import(a.unit, Imported::Namespace(b.namespace)).map(drop), |m, a, b| m.import(a.unit, Imported::AllOf(b.namespace)).map(drop),
         |m, a, b| m.import(a.unit, Imported::Function(b.callee)).map(drop), |m, a, b| m.import(a.unit, Imported::Variable(b.member)).map(drop),

@@ -314,6 +314,15 @@ fn check_functions(module: &Module) -> Result<()> {
         if function.is_declaration && function.address.is_some() {
             return Err(Error::bad_argument("declaration has code").or_at(context()));
         }
+        if let Some(origin) = function.origin
+            && module.functions[origin].address.is_some()
+        {
+            let name = module.string(function.name);
+            let what = format!(
+                "`{name}` has code and an instance; expected an instance for each code of the function"
+            );
+            return Err(Error::bad_argument(what).or_at(context()));
+        }
         if let Some(base) = function.frame_bases().last().filter(|base| base.pcs().end > function.bytes) {
             let error = Error::new(ErrorKind::OutsideFunction { size: function.bytes });
             return Err(error.or_at(context().with(|context| context.pcs = Some(base.pcs()))));
@@ -361,7 +370,8 @@ fn check_undescribed(module: &Module) -> Result<()> {
         ScopeKind::Inlined { function, .. } => Some(function),
         _ => None,
     });
-    let declared = module.functions.values().filter_map(|function| function.specification);
+    let declared = module.functions.values().flat_map(|function| [function.specification, function.origin]);
+    let declared = declared.flatten();
     let mut referred =
         callees.chain(inlined).chain(declared).map(|function| module.functions[function].scope);
     match referred.find(|&scope| is_undescribed(scope)) {

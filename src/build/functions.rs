@@ -95,6 +95,59 @@ impl Builder {
         Ok(function)
     }
 
+    /// Adds an instance of a function that has several, each with code: the two destructors that C++ compilers make of a
+    /// destructor, or the clones of an optimizer. The function itself has no code; it can be a declaration, or an instance of
+    /// a further function. DWARF 5 section 3.3.8.3.
+    ///
+    /// The instance takes name, return type and other properties from the function; its variables are
+    /// [instances](Self::inlined_variable) of the function's, and its blocks can [be](Self::inlined_block).
+    ///
+    /// # Errors
+    /// Same errors as [`function`](Self::function); [`ErrorKind::UnknownId`] where the function does not exist or
+    /// belongs to another unit.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let cpu = Target::named("x86_64")?;
+    /// # let (rdi, rsi) = (cpu.register_named("rdi")?, cpu.register_named("rsi")?);
+    /// # let mut m = Builder::new(cpu);
+    /// # let unit = m.unit("a.c");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let power = m.function(unit, "power")?.returns(int)?.id();
+    /// let base = m.parameter(power, "base", int)?.id();
+    /// let exponent = m.parameter(power, "exponent", int)?.id();
+    /// let whole = m.function_instance(unit, power)?.code("power", 0x40).id();
+    /// m.inlined_variable(whole, base)?.always(Loc::register(rdi))?;
+    /// m.inlined_variable(whole, exponent)?.always(Loc::register(rsi))?;
+    /// // A clone for the exponent 2.
+    /// let square = m.function_instance(unit, power)?.code("power.constprop.0", 0x10).id();
+    /// m.inlined_variable(square, base)?.always(Loc::register(rdi))?;
+    /// m.inlined_variable(square, exponent)?.const_value(&2_i32.to_le_bytes())?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    pub fn function_instance(
+        &mut self,
+        parent: impl InScope,
+        function: FunctionId,
+    ) -> Result<FunctionBuilder<'_>> {
+        let parent = parent.scope(&self.module)?;
+        let unit = self.module.scopes[parent].unit;
+        let context = || self.module.at_scope(parent);
+        let known_function = self.known_function(function).map_err(|error| error.or_at(context()))?;
+        known(self.module.scopes[known_function.scope].unit == unit, || {
+            self.module.unknown_in(function, " of this unit")
+        })
+        .map_err(|error| error.or_at(context()))?;
+        let name = known_function.name;
+        let mut instance = self.new_function(parent, name)?;
+        instance.data().origin = Some(function);
+        Ok(instance)
+    }
+
     fn new_function(&mut self, parent: impl InScope, name: StringId) -> Result<FunctionBuilder<'_>> {
         let parent = parent.scope(&self.module)?;
         let id = self.module.functions.next_key();

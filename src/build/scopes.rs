@@ -195,7 +195,8 @@ impl Builder {
         self.code_scope(parent, ScopeKind::Block, pcs)
     }
 
-    /// Adds a block's inlined copy: `origin` is the block in the function that was inlined. DWARF 5 section 3.3.8.2.
+    /// Adds a block's copy in an inlined call or in an [instance](Self::function_instance): `origin` is the block in the
+    /// function. DWARF 5 section 3.3.8.2.
     ///
     /// # Errors
     /// Same errors as [`block`](Self::block); [`ErrorKind::UnknownId`] where the origin does not exist;
@@ -210,9 +211,12 @@ impl Builder {
         let context = || self.module.at_scope(parent);
         origin.scope(&self.module).map_err(|error| error.or_at(context()))?;
         let is_block = self.module.scopes[origin].kind == ScopeKind::Block;
-        let bodies = (self.body(parent), self.body(origin));
-        if !is_block || !matches!(bodies, (Some((inlined, true)), Some((of, false))) if inlined == of) {
-            let what = format!("{origin} is not a block of the function that is inlined here");
+        let function = self.module.function_of(origin);
+        let is_in_body = self.around[origin]
+            .body
+            .is_some_and(|body| matches!(self.module.scopes[body].kind, ScopeKind::Function(_)));
+        if !is_block || !is_in_body || !function.is_some_and(|function| self.is_instance(parent, function)) {
+            let what = format!("{origin} is not a block of the function of which this is an instance");
             return Err(crate::Error::bad_argument(what).or_at(context()));
         }
         let scope = self.block(parent, pcs)?;
@@ -220,13 +224,18 @@ impl Builder {
         Ok(scope)
     }
 
-    /// Returns the function whose body contains the scope, and whether the body is an inlined copy.
-    pub(super) fn body(&self, scope: ScopeId) -> Option<(FunctionId, bool)> {
-        match self.module.scopes[self.around[scope].body?].kind {
-            ScopeKind::Function(function) => Some((function, false)),
-            ScopeKind::Inlined { function, .. } => Some((function, true)),
+    /// Whether the body that contains a scope is an instance of a function: an inlined call, or a
+    /// [function instance](Self::function_instance).
+    pub(super) fn is_instance(&self, scope: ScopeId, function: FunctionId) -> bool {
+        let origin = |function: FunctionId| self.module.functions[function].origin;
+        let body = self.around[scope].body.map(|body| &self.module.scopes[body].kind);
+        let first = match body {
+            Some(&ScopeKind::Function(body)) => origin(body),
+            Some(&ScopeKind::Inlined { function, .. }) => Some(function),
             _ => None,
-        }
+        };
+        // An origin comes before its instances.
+        core::iter::successors(first, |&function| origin(function)).any(|origin| origin == function)
     }
 
     /// Adds an inlined call to a function: its half-open pc ranges, in bytes from the start of the function that it was

@@ -199,12 +199,12 @@ impl Builder {
         Ok(variable)
     }
 
-    /// Adds the inlined copy of a function's variable or parameter `origin`, in the inlined call's scope or in a block
-    /// in it.
+    /// Adds the copy of a function's variable or parameter `origin` in an inlined call, in an
+    /// [instance](Self::function_instance) of the function, or in a block there.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the variable does not exist; [`ErrorKind::BadArgument`] where the
-    /// variable does not belong to the inlined function.
+    /// variable does not belong to the function.
     ///
     /// # Example
     ///
@@ -236,11 +236,14 @@ impl Builder {
         };
         let ty = of.ty;
         let kind = of.kind;
-        let is_code = matches!(self.module.scopes[scope].kind, ScopeKind::Block | ScopeKind::Inlined { .. });
+        let is_code = matches!(
+            self.module.scopes[scope].kind,
+            ScopeKind::Block | ScopeKind::Inlined { .. } | ScopeKind::Function(_)
+        );
         let function = self.module.function_of(of.scope);
-        let is_inlined = |body| function.is_some_and(|function| body == (function, true));
-        if !is_code || !self.body(scope).is_some_and(is_inlined) {
-            let what = "variable instance is not in an inlined call of the variable's function";
+        if !is_code || !function.is_some_and(|function| self.is_instance(scope, function)) {
+            let what =
+                "variable instance is in neither an inlined call nor an instance of the variable's function";
             return Err(crate::Error::bad_argument(what).or_at(
                 self.module
                     .at_scope(scope)
@@ -333,7 +336,11 @@ impl Builder {
         let function = self.module.function_of(self.module.variables[variable].scope);
         let mut scopes = core::iter::successors(Some(scope), |&scope| self.module.scopes[scope].parent);
         scopes.any(|scope| match self.module.scopes[scope].kind {
-            ScopeKind::Function(body) | ScopeKind::Inlined { function: body, .. } => function == Some(body),
+            ScopeKind::Function(body) | ScopeKind::Inlined { function: body, .. } => {
+                let mut functions =
+                    core::iter::successors(Some(body), |&body| self.module.functions[body].origin);
+                functions.any(|body| function == Some(body))
+            }
             _ => false,
         })
     }

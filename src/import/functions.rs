@@ -1,13 +1,13 @@
-//! Functions: DWARF 5 section 3.3. An abstract instance and its first instance with code are one function; a declaration
-//! and its definition are two.
+//! Functions: DWARF 5 section 3.3. An abstract instance and its only instance are one function; several instances, and a
+//! declaration and its definition, are functions beside it.
 
 use gimli::{DwAt, constants as dw};
 
 use super::form::ImportedExpressions;
 use super::importer::{Body, Importer, Place, refused};
 use super::node::{Class, class};
-use super::types;
 use super::unimported::UnimportedReason;
+use super::{instances, types};
 use crate::attributes::{DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_CC_LLVM_DEVICE_KERNEL};
 use crate::model::{AttributeOwner, Defaulted, DescribedCalls, FunctionId, Virtuality};
 use crate::read::{Entry, ResolvedValue};
@@ -42,26 +42,29 @@ const LANES: [DwAt; 2] = [DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD];
 /// Makes a function with its code. Its properties follow when their types exist.
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let Some(around) = importer.place(entry) else { return };
-    let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
-    if let Some(origin) = origin {
-        let known = importer.known_function(origin);
-        let first = importer.made.instances.get(&origin.offset()).copied();
-        match (known, importer.made.scopes.get(&origin.offset()).copied()) {
-            (Some(function), Some(place)) if first == Some(entry) => {
+    let mut origin = importer.refer(entry, dw::DW_AT_abstract_origin);
+    let mut instance = None;
+    if let Some(abstract_instance) = origin {
+        let known = importer.known_function(abstract_instance);
+        let only = importer.made.instances.get(&abstract_instance.offset()).copied();
+        match (known, importer.made.scopes.get(&abstract_instance.offset()).copied()) {
+            (Some(function), Some(place)) if only == Some(entry) => {
                 importer.import(entry);
                 importer.made.functions.insert(entry.offset(), function);
                 importer.made.scopes.insert(entry.offset(), place);
                 return;
             }
-            (Some(_), _) => {
-                importer.leave(entry, dw::DW_AT_abstract_origin, UnimportedReason::SecondInstance)
+            (Some(function), _) => {
+                let made = importer.m.function_instance(around.scope, function).map(|function| function.id());
+                instance = importer.accept(entry, dw::DW_AT_abstract_origin, made);
+                origin = origin.filter(|_| instance.is_none());
             }
             (None, _) => importer.leave(entry, dw::DW_AT_abstract_origin, UnimportedReason::MissingReference),
         }
     }
-    let Some(function) = new(importer, entry, origin, around) else { return };
+    let Some(function) = instance.or_else(|| new(importer, entry, origin, around)) else { return };
     importer.own(entry, AttributeOwner::Function(function));
-    let code = importer.made.instances.get(&entry.offset()).copied();
+    let code = instances::last(importer, entry);
     let place = code_of(importer, code.unwrap_or(entry), function);
     importer.made.functions.insert(entry.offset(), function);
     importer.made.scopes.insert(entry.offset(), place);
@@ -132,8 +135,9 @@ pub(super) fn properties<'d, 'o>(importer: &mut Importer<'d, 'o>) {
     while let Some(body) = importer.made.bodies.pop() {
         let Body { function, entry, code, origin } = body;
         // The code can have another name than its abstract instance, as constructors and destructors of g++ have.
-        if let Some(code) = code {
-            linkage_name(importer, code, function);
+        let mut chain: Vec<_> = instances::chain(importer, entry).collect();
+        while let Some(instance) = chain.pop() {
+            linkage_name(importer, instance, function);
         }
         for from in core::iter::once(entry).chain(origin) {
             importer.want_type(from);
@@ -188,8 +192,8 @@ fn inherited_type<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>,
 fn declared<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
     linkage_name(importer, entry, function);
     let line = importer.declared(entry);
-    let is_definition = importer.m.described().function(function).specification.is_some();
-    if !is_definition {
+    let data = importer.m.described().function(function);
+    if data.specification.is_none() && data.origin.is_none() {
         importer.prototyped(entry);
         if importer.is_unprototyped(entry)
             && let Ok(mut of) = importer.m.describe_function(function)

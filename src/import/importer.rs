@@ -63,7 +63,7 @@ pub(super) struct Body<'d, 'o> {
     pub entry: Entry<'d, 'o>,
     /// The entry of the instance with the code, if the first entry is an abstract instance.
     pub code: Option<Entry<'d, 'o>>,
-    /// The abstract instance whose first instance with code is another function.
+    /// The abstract instance, if the function is not an instance of it although the entry is.
     pub origin: Option<Entry<'d, 'o>>,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Entities<'d, 'o> {
     pub procedures: HashMap<Key, Option<ProcedureId>>,
     /// Variables with a location or a value.
     pub placed: HashSet<VariableId>,
-    /// Entries of a function's first instance with code, by the entries of its abstract instance.
+    /// Entries of a function's only instance, by the entries of its abstract instance.
     pub instances: HashMap<Key, Entry<'d, 'o>>,
     /// Blocks of abstract instances, by the blocks that are their instances with code without referring to them.
     pub unnamed: HashMap<Key, Entry<'d, 'o>>,

@@ -1,28 +1,41 @@
-//! Instances of functions: an abstract instance, and the instance that is one function with it.
+//! Instances of functions: DWARF 5 section 3.3.8.3. An abstract instance and its only instance are one function, unless they
+//! differ in more than the code; several instances are functions beside it.
 
 use gimli::constants as dw;
 use hashbrown::{HashMap, HashSet};
+use indexmap::IndexMap;
 
 use super::importer::Importer;
-use super::node::PCS;
+use super::node::{Class, Key, class};
 use crate::read::Entry;
 
-/// Finds the instance of each abstract instance in the unit that is one function with it, with the blocks in it: the
-/// first with code, or else the first.
+/// Maximum number of instances of each other: damaged entries can be instances of themselves.
+const MOST_INSTANCES: usize = 8;
+
+/// Finds the instance of each abstract instance in the unit that is one function with it, with the blocks in it.
 pub(super) fn find<'d, 'o: 'd>(
     importer: &mut Importer<'d, 'o>,
-    entries: impl Iterator<Item = Entry<'d, 'o>> + Clone,
+    entries: impl Iterator<Item = Entry<'d, 'o>>,
 ) {
-    let mut found = Vec::new();
-    for needs_code in [true, false] {
-        let functions = entries.clone().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
-        for entry in functions.filter(|entry| entry.has(dw::DW_AT_abstract_origin)) {
-            let has_code = PCS.iter().any(|&name| entry.has(name));
-            let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { continue };
-            if has_code == needs_code && !importer.made.instances.contains_key(&origin.offset()) {
-                importer.made.instances.insert(origin.offset(), entry);
-                found.push(entry);
+    // The only instance of each abstract instance; `None` if there are several.
+    let mut instances: IndexMap<Key, Option<Entry<'d, 'o>>> = IndexMap::new();
+    let mut visited = HashSet::new();
+    for entry in entries.filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
+        // In a unit of link-time optimization, the code is an instance of an instance in the unit of the source.
+        let mut next = Some(entry);
+        while let Some(instance) = next.filter(|instance| visited.insert(instance.offset())) {
+            next = instance.reference(dw::DW_AT_abstract_origin);
+            if let Some(origin) = next {
+                let is_first = !instances.contains_key(&origin.offset());
+                instances.insert(origin.offset(), is_first.then_some(instance));
             }
+        }
+    }
+    let mut found = Vec::new();
+    for (origin, instance) in instances {
+        if let Some(instance) = instance.filter(|&instance| is_one_function(instance)) {
+            importer.made.instances.insert(origin, instance);
+            found.push(instance);
         }
     }
     for &function in &found {
@@ -30,23 +43,43 @@ pub(super) fn find<'d, 'o: 'd>(
         unnamed_blocks(importer, function);
     }
     for function in found {
-        // Index after the last entry of an inlined call.
-        let mut inlined = 0;
-        for entry in function.descendants() {
-            if entry.index() < inlined {
-                continue;
-            }
-            match entry.tag() {
-                dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram => inlined = end(entry),
-                dw::DW_TAG_lexical_block => {
-                    if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) {
-                        importer.made.instances.entry(origin.offset()).or_insert(entry);
-                    }
-                }
-                _ => {}
+        for entry in inside(function).filter(|entry| entry.tag() == dw::DW_TAG_lexical_block) {
+            if let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) {
+                importer.made.instances.entry(origin.offset()).or_insert(entry);
             }
         }
     }
+}
+
+/// Returns the instance with the code of a function or block: its only instance, or the only instance of that.
+pub(super) fn last<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
+    chain(importer, entry).last()
+}
+
+/// Returns the entries that are one function or block with an entry, the instance with the code last.
+pub(super) fn chain<'d, 'o>(
+    importer: &Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+) -> impl Iterator<Item = Entry<'d, 'o>> {
+    let next = |entry: &Entry<'d, 'o>| importer.made.instances.get(&entry.offset()).copied();
+    core::iter::successors(next(&entry), next).take(MOST_INSTANCES)
+}
+
+/// Whether an instance is one function with its abstract instance: it has the same parameters in the same order, and no
+/// variable twice. gcc has some parameters of a destructor in one instance only, and a block with each part of its code.
+fn is_one_function(instance: Entry<'_, '_>) -> bool {
+    let Some(origin) = instance.reference(dw::DW_AT_abstract_origin) else { return false };
+    let is_parameter = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_formal_parameter;
+    let expected = origin.children().filter(is_parameter).map(|parameter| Some(parameter.offset()));
+    let parameters = instance.children().filter(is_parameter);
+    let known = parameters.map(|parameter| Some(parameter.reference(dw::DW_AT_abstract_origin)?.offset()));
+    let mut variables = HashSet::new();
+    let mut is_new = |entry: Entry<'_, '_>| {
+        crate::work::step();
+        let origin = entry.reference(dw::DW_AT_abstract_origin);
+        origin.is_none_or(|origin| variables.insert(origin.offset()))
+    };
+    expected.eq(known) && inside(instance).filter(|entry| class(*entry) == Class::Variable).all(&mut is_new)
 }
 
 /// Finds the blocks in an instance that are blocks of its abstract instance and do not refer to them: a writer can refer
@@ -144,6 +177,12 @@ fn call(entry: Entry<'_, '_>) -> Call {
 
 /// Returns the inlined calls in a function that are not in another inlined call or function.
 fn outermost<'d, 'o: 'd>(function: Entry<'d, 'o>) -> impl Iterator<Item = Entry<'d, 'o>> {
+    inside(function).filter(|entry| entry.tag() == dw::DW_TAG_inlined_subroutine)
+}
+
+/// Returns the entries in a function that are not in an inlined call or in another function.
+fn inside<'d, 'o: 'd>(function: Entry<'d, 'o>) -> impl Iterator<Item = Entry<'d, 'o>> {
+    // Index after the last entry of a call or function.
     let mut inner = 0;
     function.descendants().filter(move |&entry| {
         if entry.index() < inner {
@@ -152,7 +191,7 @@ fn outermost<'d, 'o: 'd>(function: Entry<'d, 'o>) -> impl Iterator<Item = Entry<
         if matches!(entry.tag(), dw::DW_TAG_inlined_subroutine | dw::DW_TAG_subprogram) {
             inner = end(entry);
         }
-        entry.tag() == dw::DW_TAG_inlined_subroutine
+        true
     })
 }
 

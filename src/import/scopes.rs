@@ -5,6 +5,7 @@ use core::ops::Range;
 use gimli::constants as dw;
 
 use super::importer::{Importer, Place, refused};
+use super::instances;
 use super::node::{Class, PCS, class};
 use super::parts::Border;
 use super::unimported::UnimportedReason;
@@ -67,7 +68,7 @@ fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: 
         importer.made.scopes.insert(entry.offset(), known);
         return;
     }
-    let code = importer.made.instances.get(&entry.offset()).copied().unwrap_or(entry);
+    let code = instances::last(importer, entry).unwrap_or(entry);
     let ranges = importer.pcs_in(code, around);
     let new = |importer: &mut Importer<'d, 'o>, ranges: &[Range<u64>]| match known {
         Some(known) => importer.m.inlined_block(around.scope, known.scope, ranges),

@@ -28,7 +28,6 @@ texts! {
     OtherName(value: String, expected: String)
         "its value is `{value}`; expected `{expected}`, the name that the function has already";
     MissingReference "it refers to an entry that is missing or not imported";
-    SecondInstance "another instance of the function has its code already";
     NoCode "it has pcs, and the function around it has no code";
     OtherCode "it has pcs outside the function around it";
     SeveralRanges "the function's code has overlapping ranges or more than 256; expected at most 256 separate ranges";

@@ -34,6 +34,7 @@ function_properties! {
     facts FunctionFacts of |known, id: FunctionId| known.module.function(id), set FunctionId: [by describe_function],
     object Function { r#in: Ref<'a>, name: Text<'a> } { declaration: bool, id: Text<'a> }
     object FunctionDefinition { r#in: Ref<'a>, declaration: Ref<'a> } { id: Text<'a> }
+    object FunctionInstance { r#in: Ref<'a>, origin: Ref<'a> } { id: Text<'a> }
     object DescribeFunction { function: Ref<'a> } {}
 }
 
@@ -55,6 +56,16 @@ impl<'a> FunctionDefinition<'a> {
         let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
         let (declaration, _) = reader.function(&self.declaration)?;
         let function = reader.builder.function_definition(scope, declaration)?.id();
+        reader.add_function(function, self.id.as_ref(), None)?;
+        self.facts().describe(reader, function, unit)
+    }
+}
+
+impl<'a> FunctionInstance<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let (origin, _) = reader.function(&self.origin)?;
+        let function = reader.builder.function_instance(scope, origin)?.id();
         reader.add_function(function, self.id.as_ref(), None)?;
         self.facts().describe(reader, function, unit)
     }

@@ -7,7 +7,7 @@ use super::attributes::Attribute;
 use super::calls::{Argument, Call, DescribeCall, Import, Label};
 use super::code::CodeOf;
 use super::frames::Frame;
-use super::functions::{DescribeFunction, Function, FunctionDefinition, Rows};
+use super::functions::{DescribeFunction, Function, FunctionDefinition, FunctionInstance, Rows};
 use super::lanes::{Lanes, Region, WholeWave};
 use super::members::{Base, Member, Template, Variant, VariantPart};
 use super::reader::Reader;
@@ -79,6 +79,7 @@ statements! {
     Argument "argument" Argument;
     Function "function" Function;
     FunctionDefinition "function_definition" FunctionDefinition;
+    FunctionInstance "function_instance" FunctionInstance;
     DescribeFunction "describe_function" DescribeFunction;
     Block "block" Block;
     InlinedBlock "inlined_block" InlinedBlock;

@@ -1,6 +1,6 @@
 //! Statements for entities that have several forms: the form depends on what the entity is.
 
-use super::functions::{Function, FunctionDefinition, FunctionFacts};
+use super::functions::{Function, FunctionDefinition, FunctionFacts, FunctionInstance};
 use super::ids::Known;
 use super::statement::Statement;
 use super::types::{
@@ -58,12 +58,16 @@ pub(super) fn function<'m>(
     let function = known.module.function(id);
     let within = known.scope_ref(parent);
     let name_id = known.scope_id(function.scope);
-    match function.specification {
-        Some(declaration) => {
+    match (function.origin, function.specification) {
+        (Some(origin), _) => {
+            let json = FunctionInstance::new(within, known.function_ref(origin)).with(facts);
+            Statement::FunctionInstance(FunctionInstance { id: name_id, ..json })
+        }
+        (None, Some(declaration)) => {
             let json = FunctionDefinition::new(within, known.function_ref(declaration)).with(facts);
             Statement::FunctionDefinition(FunctionDefinition { id: name_id, ..json })
         }
-        None => {
+        (None, None) => {
             let declaration = function.is_declaration.then_some(true);
             let json = Function::new(within, known.text(function.name)).with(facts);
             Statement::Function(Function { declaration, id: name_id, ..json })

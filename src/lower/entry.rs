@@ -20,10 +20,14 @@ use crate::model::{
 };
 use crate::omission::{Property, Subject};
 
-/// A declaration that an entry completes: DWARF 5 section 2.13.2.
+/// What an entry completes: DWARF 5 sections 2.13.2 and 3.3.8.3.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Declaration {
+pub(super) enum Completed {
+    /// A function's declaration.
     Function(FunctionId),
+    /// A function of the unit, by an instance with code.
+    Instance(FunctionId),
+    /// A variable's declaration.
     Variable(VariableId),
 }
 
@@ -114,21 +118,21 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Writes a function's or variable's name, or the reference to its declaration, and the linkage name.
+    /// Writes a function's or variable's name, or the reference to what it completes, and the linkage name.
     #[inline]
     pub(super) fn names(
         &mut self,
         name: Option<StringId>,
         linkage_name: Option<StringId>,
-        declaration: Option<Declaration>,
+        completed: Option<Completed>,
     ) {
         let is_first = self.consumer.entries.has_linkage_name_first;
         let linkage_at = constants::linkage_name(self.consumer.version);
         if let Some(name) = linkage_name.filter(|_| is_first) {
             self.text(linkage_at, name);
         }
-        match declaration {
-            Some(declaration) => self.complete(declaration),
+        match completed {
+            Some(completed) => self.complete(completed),
             None => self.name(name),
         }
         if let Some(name) = linkage_name.filter(|_| !is_first) {
@@ -180,14 +184,9 @@ impl<'u> EntryWriter<'u> {
     /// Writes a reference to a variable. The variable can be one of another unit if a type declares it.
     pub(super) fn refer_to_variable(&mut self, at: gimli::DwAt, id: VariableId) {
         let module = self.module;
-        let scope = module.variables[id].scope;
-        let function = module.function_of(scope);
-        let is_member = module.is_static_member(id);
-        // A function without code has its variables' entries in its abstract instance.
-        let is_first =
-            !is_member && function.is_some_and(|function| module.functions[function].address.is_none());
-        self.refer(at, module.scopes[scope].unit, |numbers| {
-            if is_first { numbers.origin(id) } else { numbers.variable(id) }
+        let is_abstract = module.is_in_abstract_instance(id);
+        self.refer(at, module.scopes[module.variables[id].scope].unit, |numbers| {
+            if is_abstract { numbers.origin(id) } else { numbers.variable(id) }
         });
     }
 
@@ -206,18 +205,19 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Writes the reference to a declaration.
-    fn complete(&mut self, declaration: Declaration) {
+    /// Writes the reference to what an entry completes.
+    fn complete(&mut self, completed: Completed) {
         let at = gimli::DW_AT_specification;
         let module = self.module;
-        let (scope, mut around, name, linkage_name, is_external) = match declaration {
-            Declaration::Function(id) => {
+        let (scope, mut around, name, linkage_name, is_external) = match completed {
+            Completed::Instance(id) => return self.refer_to_function(gimli::DW_AT_abstract_origin, id),
+            Completed::Function(id) => {
                 self.refer_to_function(at, id);
                 let function = &module.functions[id];
                 let around = module.scopes[function.scope].parent;
                 (function.scope, around, Some(function.name), function.linkage_name, function.is_external)
             }
-            Declaration::Variable(id) => {
+            Completed::Variable(id) => {
                 self.refer_to_variable(at, id);
                 let variable = &module.variables[id];
                 let around = Some(variable.scope);

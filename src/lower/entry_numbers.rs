@@ -128,7 +128,9 @@ impl Entries for EntryNumbers<'_> {
         let (unit, entry) = match entity {
             Entity::Variable(id) => {
                 let unit = module.scopes[module.variables[id].scope].unit;
-                (unit, numbers(unit).variables.entry(id.as_u32()))
+                let UnitEntities { variables, origins, .. } = numbers(unit);
+                let is_abstract = module.is_in_abstract_instance(id);
+                (unit, if is_abstract { origins } else { variables }.entry(id.as_u32()))
             }
             Entity::Type(id) => {
                 let unit = module.types[id].unit;

@@ -1,7 +1,7 @@
 //! Function entries: DWARF 5 section 3.3.
 
 use super::constants::{call_attribute, inline};
-use super::entry::{Declaration, EntryWriter};
+use super::entry::{Completed, EntryWriter};
 use super::expressions::{Expression, Expressions};
 use super::lanes::{self, LaneProcedures};
 use super::open::{Instance, Open, has_children, is_first};
@@ -33,7 +33,8 @@ pub(super) fn write(
             out.info.flag(gimli::DW_AT_declaration);
         }
         // Whether a function is inlined is known where it is defined, so a plain declaration does not state it.
-        if !function.is_declaration || function.is_declared_inline {
+        let is_abstract = !function.is_declaration && function.origin.is_none();
+        if is_abstract || function.is_declared_inline {
             out.info.constant(gimli::DW_AT_inline, inline(function).0.into());
         }
         if let Some(object) = function.object_pointer {
@@ -135,21 +136,27 @@ pub(super) fn code(
 /// Writes the attributes that do not depend on code, except those that the declaration has.
 fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
     let module = out.module;
-    let declaration = function.specification.map(|id| &module.functions[id]);
-    out.names(Some(function.name), function.linkage_name, function.specification.map(Declaration::Function));
-    out.declared_over(function.line, declaration.and_then(|declaration| declaration.line));
+    let completed = match (function.origin, function.specification) {
+        (Some(origin), _) => Some(Completed::Instance(origin)),
+        (None, declaration) => declaration.map(Completed::Function),
+    };
+    let inherited = || module.completed_functions(function);
+    out.names(Some(function.name), function.linkage_name, completed);
+    out.declared_over(function.line, inherited().find_map(|inherited| inherited.line));
     let has_prototype =
         module.units[module.scopes[function.scope].unit].has_prototypes() && !function.is_unprototyped;
-    if declaration.is_none() && has_prototype {
+    if completed.is_none() && has_prototype {
         out.info.flag(gimli::DW_AT_prototyped);
     }
-    // A definition's return type can be deduced, unlike its declaration's, so the two can differ.
-    if declaration.is_none_or(|declaration| declaration.returns != function.returns) {
+    // A definition's return type can be deduced, unlike its declaration's, so the two can differ. An instance without a type
+    // has that of its function.
+    if inherited().next().is_none_or(|inherited| inherited.returns != function.returns) {
         out.type_of(function.returns);
     }
-    // A definition inherits the attributes of its declaration: DWARF 5 section 2.13.2.
+    // A definition inherits the attributes of its declaration, and an instance those of its function: DWARF 5 sections
+    // 2.13.2 and 3.3.8.3.
     for &(attribute, is) in Function::FLAGS {
-        if is(function) && !declaration.is_some_and(is) {
+        if is(function) && !inherited().any(is) {
             out.info.flag(attribute);
         }
     }

@@ -1,7 +1,7 @@
 //! Variable entries: DWARF 5 section 4.1.
 
 use super::constants;
-use super::entry::{Declaration, EntryWriter};
+use super::entry::{Completed, EntryWriter};
 use super::loc::Facts;
 use super::open::{Instance, more_arguments};
 use crate::error::Result;
@@ -129,7 +129,7 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
 /// Writes the attributes that do not depend on a location, except those that the declaration has.
 fn attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
     let inherited = Inherited::new(out.module, variable.specification);
-    out.names(variable.name, variable.linkage_name, variable.specification.map(Declaration::Variable));
+    out.names(variable.name, variable.linkage_name, variable.specification.map(Completed::Variable));
     out.declared_over(variable.line, inherited.line);
     if inherited.ty != Some(variable.ty) {
         out.type_of(Some(variable.ty));

@@ -15,7 +15,8 @@ use crate::target::{Target, UnspecifiedRegisters};
 function_properties! { entity (pub)
     /// A function.
     pub struct Function {
-        /// Name; for a [definition](Self::specification), the declaration's.
+        /// Name; for a [definition](Self::specification), the declaration's; for an [instance](Self::origin), its
+        /// function's.
         pub name: StringId,
         /// The body's scope.
         pub scope: ScopeId,
@@ -35,6 +36,9 @@ function_properties! { entity (pub)
         pub is_declaration: bool,
         /// Declaration that this function defines.
         pub specification: Option<FunctionId>,
+        /// Function of which this is an instance with code, such as the two destructors that C++ compilers make of a
+        /// destructor, or a clone. DWARF 5 section 3.3.8.3.
+        pub origin: Option<FunctionId>,
         /// Member function properties.
         pub member: MemberFunction,
         /// Template arguments, in order, if the function is a template instance.

@@ -41,6 +41,8 @@ mod from_nodes;
 mod functions;
 mod ids;
 mod imports_and_labels;
+#[cfg(feature = "spirv")]
+mod instances;
 mod lanes;
 mod language;
 mod lines;
@@ -81,6 +83,8 @@ pub use ids::{
     TypeId, UnitId, VariableId, VariantPartId,
 };
 pub use imports_and_labels::{Import, Imported, Label};
+#[cfg(feature = "spirv")]
+pub(crate) use instances::with_whole_instances;
 pub(crate) use lanes::Lanes;
 pub use lanes::{Mask, Region, RegionKind, WholeWave};
 pub use language::Language;
@@ -495,6 +499,13 @@ impl Module {
             && function.is_some_and(|function| self.functions[function].address.is_none())
     }
 
+    /// Returns whether a variable's only entry is in an abstract instance: that of a function without code.
+    pub(crate) fn is_in_abstract_instance(&self, id: VariableId) -> bool {
+        let function = self.function_of(self.variables[id].scope);
+        !self.is_static_member(id)
+            && function.is_some_and(|function| self.functions[function].address.is_none())
+    }
+
     /// Returns whether a variable has one address in all instances of its function, as a static variable has.
     pub(crate) fn is_static(&self, id: VariableId) -> bool {
         let variable = &self.variables[id];
@@ -590,6 +601,19 @@ impl Module {
     /// Returns whether a variable is a static member of a structure, class or union.
     pub(crate) fn is_static_member(&self, id: VariableId) -> bool {
         matches!(self.scopes[self.variables[id].scope].kind, ScopeKind::Type(_))
+    }
+
+    /// Returns the functions from which a function takes what it lacks: the function of which it is an instance, and the
+    /// declarations that it completes. The nearest is the first.
+    pub(crate) fn completed_functions<'m>(
+        &'m self,
+        function: &'m Function,
+    ) -> impl Iterator<Item = &'m Function> {
+        let next = |function: &&'m Function| {
+            let completed = function.origin.or(function.specification);
+            completed.map(|completed| &self.functions[completed])
+        };
+        core::iter::successors(next(&function), next)
     }
 
     /// Returns the declared variable: the last in the chain of origins and specifications that starts at this variable.

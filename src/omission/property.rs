@@ -138,6 +138,7 @@ properties! {
     Enumerators "enumerators";
     Parameters "parameters";
     Unprototyped "absent prototype";
+    Instance "function of which it is an instance";
     TemplateParameters "template parameters";
     Pack "parameter pack";
     Default "default flag";

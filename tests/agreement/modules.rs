@@ -585,7 +585,33 @@ impl Maker<'_, '_> {
                 self.regions(id, 0..bytes, bytes, None);
             }
         }
+        if !is_placed && self.c.is(2) {
+            // The only instance can be the function itself.
+            for _ in 0..self.c.between(2, 3) {
+                self.instance(scope, id, &variables);
+            }
+        }
         self.functions.push((id, variables));
+    }
+
+    /// An instance with code of a function without code.
+    fn instance(&mut self, scope: impl InScope + Copy, function: FunctionId, variables: &[VariableId]) {
+        let (symbol, bytes) = self.code_for();
+        let mut f = self.m.function_instance(scope, function).unwrap();
+        f.code(&symbol, bytes).stack_at_zero();
+        if self.c.is(2) {
+            f.linkage_name("_Zf_clone");
+        }
+        let id = f.id();
+        self.calls(id, &[], bytes);
+        let mut own = Vec::new();
+        for &variable in variables {
+            if self.c.is(2) {
+                own.extend(self.variable(id, bytes, Some(variable), Is::OfFunction));
+            }
+        }
+        self.body(id, bytes, &[], 1, In { body: (function, true), is: Is::OfFunction }, &mut own);
+        self.rows(id, bytes);
     }
 
     /// Divergent regions in a range of code, with nested regions. The builder refuses masks that depend on the lane.

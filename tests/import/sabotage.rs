@@ -190,9 +190,14 @@ struct Outcome {
 }
 
 /// Changes that are no fault, with the reason.
-const NO_FAULTS: [(&str, Change, &str); 3] = [
+const NO_FAULTS: [(&str, Change, &str); 4] = [
     ("/describe[]", Change::Swapped, "entities in another order"),
     ("/describe[]/describe_function/returns", Change::Lost, "a definition has the type of its declaration"),
+    (
+        "/describe[]/describe_function/object_pointer",
+        Change::Lost,
+        "an instance has the object pointer of its function",
+    ),
     (
         "/describe[]/block/pcs[]",
         Change::Swapped,

@@ -193,6 +193,7 @@ pub const STATEMENTS: &[(&str, &str)] = &[
     ("the file of a split unit without a name", r#"{"describe_unit": {"unit": "saxpy.cl", "split_name": ""}}"#),
     ("one file for two split units", r#"{"describe_unit": {"unit": "saxpy.cl", "split_name": "a.dwo"}}, {"describe_unit": {"unit": "other.cl", "split_name": "a.dwo"}}"#),
     ("the definition of a function that is defined", r#"{"function_definition": {"in": "saxpy.cl", "declaration": "saxpy"}}"#),
+    ("an instance of a function with code", r#"{"function_instance": {"in": "saxpy.cl", "origin": "saxpy"}}"#),
     ("a function that is inlined and only declared", r#"{"function": {"in": "saxpy.cl", "name": "inner", "declaration": true}}, {"inlined": {"in": "saxpy", "function": "inner", "pcs": [[0, 4]], "call": ["saxpy.cl", 1]}}"#),
     ("code of a declaration", r#"{"function": {"in": "saxpy.cl", "name": "f", "declaration": true, "code": {"symbol": "f", "bytes": 4}}}"#),
     ("code past the last address", r#"{"function": {"in": "saxpy.cl", "name": "f", "code": {"address": "0xffffffffffffffff", "bytes": 4}}}"#),

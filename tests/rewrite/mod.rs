@@ -13,6 +13,7 @@ mod deduped;
 mod dumped;
 mod evaluated;
 mod fixed;
+mod instances;
 mod judged;
 mod kept;
 mod linked;
@@ -24,6 +25,7 @@ mod readers;
 mod relocatable;
 mod repeated;
 mod said;
+
 mod type_units;
 mod types;
 mod units;

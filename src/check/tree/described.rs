@@ -542,7 +542,9 @@ impl<'a> Described<'a> {
         let inline = inline(self.has_abstract(id), function.is_declared_inline);
         let node = self.function(id, false, None);
         let node = node.flag(dw::DW_AT_declaration, function.is_declaration);
-        let has_inline = !function.is_declaration || function.is_declared_inline;
+        let node = node.entry(dw::DW_AT_abstract_origin, function.origin.map(Entity::Function));
+        let is_abstract = !function.is_declaration && function.origin.is_none();
+        let has_inline = is_abstract || function.is_declared_inline;
         let node = node.number(dw::DW_AT_inline, has_inline.then_some(inline));
         let node = node.entry(dw::DW_AT_object_pointer, function.object_pointer.map(Entity::Abstract));
         self.templates(node, TemplateOwner::Function(id), &function.templates)
@@ -558,7 +560,8 @@ impl<'a> Described<'a> {
         // Only a function that is not inlined states here that it was declared inline.
         let own = (!has_abstract && function.is_declared_inline).then(|| inline(false, true));
         let mut node = self.function(id, has_abstract, kernel).number(dw::DW_AT_inline, own);
-        node = node.entry(dw::DW_AT_abstract_origin, has_abstract.then_some(Entity::Function(id)));
+        let origin = if has_abstract { Some(id) } else { function.origin };
+        node = node.entry(dw::DW_AT_abstract_origin, origin.map(Entity::Function));
         // `code::is_there` reports a function without an address.
         node = match self.address(id) {
             Some(_) => {
@@ -602,8 +605,13 @@ impl<'a> Described<'a> {
     fn function(self, id: FunctionId, is_instance: bool, kernel: Option<u8>) -> Node<'a> {
         let module = self.module;
         let data = module.function(id);
-        let declaration = data.specification.map(|id| module.function(id));
-        let either = |is: fn(&Function) -> bool| is(data) || declaration.is_some_and(is);
+        // An instance takes what it does not say from its function, and a definition from its declaration.
+        let chain = || {
+            core::iter::successors(Some(data), |function| {
+                function.origin.or(function.specification).map(|id| module.function(id))
+            })
+        };
+        let declared = chain().last().unwrap_or(data);
         let mut node = Node::new(dw::DW_TAG_subprogram).named(self.text(Some(data.name)));
         if !is_instance {
             node = self.extras(node, id);
@@ -611,26 +619,26 @@ impl<'a> Described<'a> {
         // An inlined function's code refers to its abstract instance instead.
         let specification = data.specification.filter(|_| !is_instance).map(Entity::Function);
         node = node.entry(dw::DW_AT_specification, specification);
-        let linkage = data.linkage_name.or(declaration.and_then(|declaration| declaration.linkage_name));
+        let linkage = chain().find_map(|function| function.linkage_name);
         node = node.text(self.linkage_name(), linkage.map(|name| module.string(name)));
         for &(name, is) in Function::FLAGS {
-            node = node.flag(name, either(is));
+            node = node.flag(name, chain().any(is));
         }
         for (name, number) in NUMBERS {
-            node = node.number(name, number(data).or_else(|| declaration.and_then(number)));
+            node = node.number(name, chain().find_map(number));
         }
-        let declared = declaration.and_then(|declaration| declaration.convention);
-        node = node.number(dw::DW_AT_calling_convention, data.convention.or(kernel).or(declared));
+        let convention = chain().skip(1).find_map(|function| function.convention);
+        node = node.number(dw::DW_AT_calling_convention, data.convention.or(kernel).or(convention));
         // A definition inherits the prototype of its declaration.
-        let is_unprototyped = declaration.unwrap_or(data).is_unprototyped;
-        let is_prototyped = self.has_prototypes(module.scope(data.scope).unit) && !is_unprototyped;
+        let is_prototyped = self.has_prototypes(module.scope(data.scope).unit) && !declared.is_unprototyped;
         // In a language that has no functions without prototypes, a prototype is among the attributes.
-        let mut owners = data.specification.into_iter().chain([id]);
+        let mut owners = data.origin.into_iter().chain(data.specification).chain([id]);
         if is_prototyped || !owners.any(|owner| self.has_extra(owner, dw::DW_AT_prototyped)) {
             node = node.flag(dw::DW_AT_prototyped, is_prototyped);
         }
-        node = node.entry(dw::DW_AT_type, data.returns.map(Entity::Type));
-        self.declared(node, data.line.or(declaration.and_then(|declaration| declaration.line)))
+        let function = data.origin.filter(|_| data.returns.is_none()).map_or(data, |id| module.function(id));
+        node = node.entry(dw::DW_AT_type, function.returns.map(Entity::Type));
+        self.declared(node, chain().find_map(|function| function.line))
     }
 
     /// Whether an entity has an attribute without a property.

@@ -44,7 +44,7 @@ use super::read::{Fact, Facts, read};
 use super::table::InstructionName;
 use super::validate::{ValidationFinding, ValidationReport, ValidationRule, validate};
 use crate::error::{Count, Result};
-use crate::model::Module;
+use crate::model::{Module, with_whole_instances};
 use crate::omission::Omission;
 pub use compare::Difference;
 
@@ -153,6 +153,7 @@ fn checked(
     added: &[Range<usize>],
 ) -> Result<Checked> {
     binding.check_ids(module)?;
+    let module = &*with_whole_instances(module);
     let facts = read(words)?;
     let read_module = import_set(&facts, module.target(), mode.set)?;
     let ImportedModule { module: read_back, binding: read_binding, omissions: unimported, types } =

@@ -241,6 +241,7 @@ fn unencodable_of_function(projection: &mut Projection<'_>, id: FunctionId, ente
         (!has_body && function.body_line != 0, Property::BodyLine),
         (has_object, Property::ObjectPointer),
         (function.is_undescribed, Property::WithoutEntry),
+        (function.origin.is_some(), Property::Instance),
         (function.is_variadic, Property::Variadic),
         (function.is_noreturn, Property::NoReturn),
         (function.is_main, Property::Main),

@@ -124,6 +124,7 @@ pub(super) fn omit_of_function(out: &mut Globals<'_, '_, '_>, id: FunctionId) {
         (!has_body && function.body_line != 0, P::BodyLine, &NoOperand),
         (has_object, P::ObjectPointer, &NoOperand),
         (function.is_undescribed, P::WithoutEntry, &NoOperand),
+        (function.origin.is_some(), P::Instance, &NoOperand),
         (function.is_variadic, P::Variadic, &NoOperand),
         (is_unprototyped, P::Unprototyped, &NoOperand),
         (function.is_noreturn, P::NoReturn, &NoOperand),

@@ -50,7 +50,7 @@ use super::layout::ModuleLayout;
 use super::lines::Texts;
 use super::mode::Mode;
 use crate::error::Result;
-use crate::model::Module;
+use crate::model::{Module, with_whole_instances};
 
 /// The module with all its debug instructions.
 ///
@@ -62,6 +62,7 @@ pub(super) fn lower(
     binding: &Binding,
     mode: &Mode,
 ) -> Result<Attached> {
+    let module = &*with_whole_instances(module);
     let texts = lines::texts(module, mode);
     let places = positions::Places::new(layout, module, binding, &texts)?;
     let mut writer = Writer::new(layout, mode)?;

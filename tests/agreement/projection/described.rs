@@ -226,7 +226,7 @@ impl<'m> Described<'m> {
     fn function(&self, id: FunctionId) -> Tree {
         let module = self.module;
         let function = module.function(id);
-        let declaration = function.specification.map(|id| module.function(id));
+        let declaration = function.origin.or(function.specification).map(|id| module.function(id));
         let of = declaration.unwrap_or(function);
         let code = code(module, function);
         let mut tree = Tree::new("function", Some(function_id(id)));
@@ -236,6 +236,7 @@ impl<'m> Described<'m> {
         tree.may("line", self.line(function.line.or(of.line)));
         tree.to("type", of.returns.map(type_id));
         tree.to("definition of", function.specification.map(function_id));
+        tree.to("origin", function.origin.map(function_id));
         let either = |is: fn(&Function) -> bool| is(function) || is(of);
         tree.is("external", either(|function| function.is_external));
         tree.is("noreturn", either(|function| function.is_noreturn));

@@ -166,15 +166,20 @@ impl<'f, 'a> Found<'f, 'a> {
 
     /// Appends the contents of a scope. `start` is the address of the function's code, if any.
     pub(super) fn in_scope(&self, die: &Die<'a>, start: Option<u64>, tree: &mut Tree) -> Result<()> {
-        // Functions whose code is in an entry of its own.
+        // Functions whose code is in an entry of its own. Several bodies are functions beside it.
         let mut bodies = BTreeMap::new();
+        let mut instances = std::collections::BTreeSet::new();
         for child in self.children(die).filter(|child| child.tag == dw::DW_TAG_subprogram) {
-            if let Some(of) = own(child, dw::DW_AT_abstract_origin) {
-                bodies.insert(self.reference(of), child);
+            if let Some(of) = own(child, dw::DW_AT_abstract_origin)
+                && let Some(first) = bodies.insert(self.reference(of), child)
+            {
+                instances.extend([first.id, child.id]);
             }
         }
+        bodies.retain(|_, body| !instances.contains(&body.id));
         for child in self.children(die) {
             let inner = match child.tag {
+                dw::DW_TAG_subprogram if instances.contains(&child.id) => self.function(child)?,
                 dw::DW_TAG_subprogram if own(child, dw::DW_AT_abstract_origin).is_some() => continue,
                 dw::DW_TAG_subprogram => {
                     let mut tree = self.function(child)?;
@@ -287,6 +292,7 @@ impl<'f, 'a> Found<'f, 'a> {
         tree.may("line", self.declared(die)?);
         tree.to("type", self.to(die, dw::DW_AT_type));
         tree.to("definition of", own(die, dw::DW_AT_specification).and_then(|of| self.reference(of)));
+        tree.to("origin", own(die, dw::DW_AT_abstract_origin).and_then(|of| self.reference(of)));
         tree.is("external", self.flag(die, dw::DW_AT_external));
         tree.is("noreturn", self.flag(die, dw::DW_AT_noreturn));
         tree.is("main", self.flag(die, dw::DW_AT_main_subprogram));

@@ -20,6 +20,10 @@ pub const OWNERS: &[Owner<FunctionId>] = &[
         let declared = case.m.function_declaration(case.unit, "f").unwrap().id();
         case.m.function_definition(case.unit, declared).unwrap().code("f", 0x100).id()
     }),
+    Owner::new("an instance", |case| {
+        let function = case.m.function(case.unit, "f").unwrap().id();
+        case.m.function_instance(case.unit, function).unwrap().code("f", 0x100).id()
+    }),
     Owner::new("a member function", |case| {
         let class = case.m.class(case.unit, Some("C"), 4).unwrap();
         case.m.function_declaration(class, "f").unwrap().id()
@@ -203,9 +207,13 @@ fn kinds_of_functions() {
         }
         Ok(())
     };
-    let (function, declaration, definition) =
-        ("Builder::function", "Builder::function_declaration", "Builder::function_definition");
-    for name in [function, declaration, definition] {
+    let names = [
+        "Builder::function",
+        "Builder::function_declaration",
+        "Builder::function_definition",
+        "Builder::function_instance",
+    ];
+    for name in names {
         nothing_is_lost(&super::NOTHING, &[Call::new(name, 6, kind)]);
     }
 }

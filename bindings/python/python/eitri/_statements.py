@@ -918,6 +918,108 @@ class Statements:
             "vtable_elem_location": vtable_elem_location,
         }, None)
 
+    def function_instance(
+        self,
+        in_: str,
+        origin: str,
+        *,
+        accessibility: Literal["public", "protected", "private"] | None = None,
+        body_line: int | None = None,
+        code: types.Code | None = None,
+        convention: int | None = None,
+        declared: types.Line | None = None,
+        declared_inline: bool | None = None,
+        defaulted: Literal["in_class", "out_of_class"] | None = None,
+        deleted: bool | None = None,
+        describes_calls: Literal["tail", "all", "source"] | None = None,
+        explicit: bool | None = None,
+        external: bool | None = None,
+        frame_base: types.Location | None = None,
+        frame_bases: Sequence[Sequence[types.Number | types.Location | range]] | None = None,
+        id: str | None = None,
+        kernel: bool | None = None,
+        linkage_name: str | None = None,
+        main: bool | None = None,
+        noreturn: bool | None = None,
+        object_pointer: str | None = None,
+        returns: str | None = None,
+        stack: types.Stack | None = None,
+        static_link: types.Location | None = None,
+        undescribed: bool | None = None,
+        unprototyped: bool | None = None,
+        variadic: bool | None = None,
+        virtuality: Literal["virtual", "pure"] | None = None,
+        vtable_elem_location: types.Location | None = None,
+    ) -> str:
+        """Adds the statement `function_instance`. Returns what later statements refer to it by.
+
+        accessibility: Member function's accessibility. DWARF 5 section 2.8.
+        body_line: Line where the body begins, in the declaration's file. DWARF has no attribute for it.
+        code: Code: at a symbol or an address, and its bytes. Without it the function is inlined or declared
+            only.
+        convention: Calling convention, a number `DW_CC_*`, where it differs from the target's default. DWARF
+            5 section 3.3.1.1.
+        declared: Line of the declaration.
+        declared_inline: Is declared inline. Inlined calls show whether it is inlined. DWARF 5 section
+            3.3.8.1.
+        defaulted: Position of a member function's `= default`. DWARF 5 section 5.7.8.
+        deleted: Is deleted: a member function that cannot be called. DWARF 5 section 5.7.8.
+        describes_calls: Kind of calls that are described completely. DWARF 5 section 3.3.1.4.
+        explicit: Is `explicit`: not used for implicit conversions. DWARF 5 section 5.7.8.
+        external: Is visible outside the unit. DWARF 5 section 3.3.1.
+        frame_base: Frame base location.
+        frame_bases: Frame base locations by pc, where the location is not the same at all pcs.
+        kernel: Is launched by the host, with a stack frame at private memory's address 0, and without a
+            caller.
+        linkage_name: Linkage name, where it differs from the name.
+        main: Is the main subprogram. DWARF 5 section 3.3.1.
+        noreturn: Does not return. DWARF 5 section 3.3.1.
+        object_pointer: Parameter that is a member function's object.
+        returns: Result type.
+        stack: Stack frame in private memory.
+        static_link: Location of the enclosing function's frame base.
+        undescribed: Has no entry: code that nothing else describes, with its rows and frame. It has no name,
+            and nothing is in it.
+        unprototyped: Has no prototype, in a language whose functions can have one: C, OpenCL C. DWARF 5
+            section 3.3.1.
+        variadic: Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2,
+            `DW_TAG_unspecified_parameters`.
+        virtuality: Member function's virtuality. DWARF 5 section 5.7.8.
+        vtable_elem_location: Location of a virtual member function's slot in the table of virtual functions.
+            DWARF 5 section 5.7.8.
+        """
+        return self._entity("function_instance", {
+            "in": in_,
+            "origin": origin,
+            "accessibility": accessibility,
+            "body_line": body_line,
+            "code": code,
+            "convention": convention,
+            "declared": declared,
+            "declared_inline": declared_inline,
+            "defaulted": defaulted,
+            "deleted": deleted,
+            "describes_calls": describes_calls,
+            "explicit": explicit,
+            "external": external,
+            "frame_base": frame_base,
+            "frame_bases": frame_bases,
+            "id": id,
+            "kernel": kernel,
+            "linkage_name": linkage_name,
+            "main": main,
+            "noreturn": noreturn,
+            "object_pointer": object_pointer,
+            "returns": returns,
+            "stack": stack,
+            "static_link": static_link,
+            "undescribed": undescribed,
+            "unprototyped": unprototyped,
+            "variadic": variadic,
+            "virtuality": virtuality,
+            "vtable_elem_location": vtable_elem_location,
+        }, None)
+
     def import_(
         self,
         in_: str,

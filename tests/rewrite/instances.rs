@@ -1,0 +1,78 @@
+//! Functions with several instances: g++ has two or three of each constructor and destructor, and gcc has clones and parts of
+//! functions. gdb shows the same parameters in the same order, the same variables and types.
+
+use super::debugged::shows_the_same;
+use super::kept::{compiled, twice};
+use crate::common::tools::{Folder, Tool};
+
+const DESTRUCTORS: &str = "
+struct V { int v; virtual ~V() { int k = v; { int in = k + 1; v = in; } } V(int x) : v(x) { int c = x; v += c; } };
+struct A : virtual V { int a; A(int x) : V(x), a(x) { int d = x; a += d; } virtual ~A() { int l = a; { int m = l + 2; a = m; } } };
+struct B : A { B(int x) : V(x), A(x) {} virtual ~B() { v = 0; } };
+int run(B *b) { int r = b->a + b->v; delete b; return r; }
+int main() { V *v = new V(1); delete v; A *a = new A(2); delete a; return run(new B(3)) > 100; }
+";
+
+/// The instances differ: only one has the table of virtual bases, and a block of the source is a block for each part of the
+/// code.
+#[test]
+fn constructors_and_destructors_keep_parameters_and_variables() {
+    for (version, level) in [("-gdwarf-5", "-O0"), ("-gdwarf-4", "-O0"), ("-gdwarf-5", "-Og")] {
+        let name = format!("{version} {level}");
+        let folder = Folder::new();
+        let gxx = Tool::new("g++", "g++");
+        let Some(bytes) = compiled(&folder, gxx, ("a.cpp", DESTRUCTORS), &[version, level]) else { return };
+        let lost = twice(&folder, &bytes);
+        let is_known = |fact: &String| fact.contains("locviews") || fact.contains("DW_AT_inline");
+        assert!(lost.iter().all(is_known), "{name}: {lost:#?}");
+        let mut commands =
+            vec!["break V::~V", "break A::~A", "break A::A", "break V::V", "break B::~B", "run"];
+        for _ in 0..10 {
+            commands.extend(["bt", "info args", "info locals", "stepi", "info locals", "continue"]);
+        }
+        commands.extend(["ptype V::~V", "ptype A::A", "ptype B::B", "ptype B"]);
+        let Some(shown) = shows_the_same(&folder, &name, &commands) else { return };
+        assert!(level != "-O0" || shown.contains("__vtt_parm=0x"), "{name}: {shown}");
+        assert!(shown.contains("__in_chrg=<optimized out>"), "{name}: {shown}");
+    }
+}
+
+const PARTS: &str = "
+volatile int sink;
+__attribute__((noinline)) void note(int x) { sink += x; }
+int power(int base, int exponent) {
+  if (exponent < 0) return 0;
+  int result = 1;
+  for (int i = 0; i < exponent; i++) {
+    int factor = base + sink;
+    note(factor);
+    result *= factor;
+    note(result);
+  }
+  note(result); note(1); note(2); note(3);
+  sink = result;
+  return result;
+}
+int some(int n, int e) { return power(n, e) + 1; }
+int other(int n, int e) { return power(n, e) + 2; }
+int main(int c, char **v) {
+  return (power(c, 2) + power(c + 1, -c) + some(c, c) + other(c, 7) + power(c + 4, 7)) > 1000;
+}
+";
+
+/// gcc moves the rest of a function that often returns at once to a part, which is an instance of the function, too.
+#[test]
+fn parts_of_functions_keep_variables() {
+    let folder = Folder::new();
+    let arguments = ["-g", "-O2", "-fno-inline-functions-called-once"];
+    let gcc = Tool::new("gcc", "gcc");
+    let Some(bytes) = compiled(&folder, gcc, ("a.c", PARTS), &arguments) else { return };
+    let lost = twice(&folder, &bytes);
+    assert!(lost.iter().all(|fact| !fact.contains("abstract_origin")), "{lost:#?}");
+    let mut commands = vec!["break power", "break note", "info breakpoints", "run"];
+    for _ in 0..30 {
+        commands.extend(["bt", "info args", "info locals", "up", "info locals", "continue"]);
+    }
+    let Some(shown) = shows_the_same(&folder, "parts", &commands) else { return };
+    assert!(shown.contains("power (base=base@entry=1, exponent=exponent@entry=2)"), "{shown}");
+}
