@@ -12,7 +12,7 @@ use super::node::Key;
 use super::recurring::Setting;
 use super::unimported::UnimportedReason;
 use crate::error::{Error, ErrorKind};
-use crate::model::{Entity, ExprId, Loc, ProcedureId, Val};
+use crate::model::{Address, Entity, ExprId, Loc, ProcedureId, Val};
 use crate::op::{Decoded, Decoder, Encoding, Expr, Fixup, FixupKind, Op, Slot, uleb_len, write_uleb};
 use crate::read::{Entry, ResolvedValue};
 use crate::target::SpaceId;
@@ -77,8 +77,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
     }
 
-    /// Returns the location of an object at a symbol, or a pointer to it: consumers differ in how they encode a symbol's
-    /// address.
+    /// Returns the location of an object at a symbol, thread-local or not, or a pointer to it: consumers differ in how they
+    /// encode a symbol's address.
     fn at_symbol(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Option<Loc> {
         if self.symbols.are_fixed() {
             return None;
@@ -86,13 +86,18 @@ impl<'d, 'o> Importer<'d, 'o> {
         let mut decoder = Decoder::new(bytes, entry.unit().encoding);
         let first = decoder.next()?.ok()?;
         let (address, field) = match first.op {
-            Op::Addr { address } => (address, bytes.get(1..)?),
-            Op::Addrx { index } => {
+            Op::Addr { address } | Op::ConstU { value: address } => (address, bytes.get(1..)?),
+            Op::Addrx { index } | Op::Constx { index } => {
                 let field = entry.dwarf().address_field(entry.unit(), index).unwrap_or_default();
                 (entry.dwarf().address(entry.unit(), index).ok()?, field)
             }
             _ => return None,
         };
+        if let Op::ConstU { .. } | Op::Constx { .. } = first.op {
+            let is_last = |next: Decoded<'_>| matches!(next.op, Op::FormTlsAddress {});
+            let is_thread_local = decoder.next()?.is_ok_and(is_last) && decoder.is_at_end();
+            return is_thread_local.then(|| self.thread_local(field, address)).flatten();
+        }
         let is_value = match decoder.next() {
             None => false,
             Some(next) => {
@@ -109,6 +114,18 @@ impl<'d, 'o> Importer<'d, 'o> {
         };
         let address = Val::address(self.m.symbol(name), by as i64);
         Some(if is_value { Loc::value(address) } else { Loc::memory(SpaceId::DEFAULT, address) })
+    }
+
+    /// Returns the location at an offset in thread-local storage, which is in a field of a relocatable object.
+    fn thread_local(&mut self, field: &[u8], offset: u64) -> Option<Loc> {
+        let address = match self.symbols.undefined_at(field) {
+            Some(name) => Val::address(self.m.symbol(name), offset as i64),
+            None => match self.symbols.thread_local(&mut self.m, offset)? {
+                Address::Symbol(symbol, by) => Val::address(symbol, by as i64),
+                Address::Constant(offset) => Val::constant(offset),
+            },
+        };
+        Some(Loc::thread_local(address))
     }
 
     /// Returns the number that an attribute's expression computes.

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::unimported::UnimportedReason;
 use crate::build::Builder;
 use crate::model::Address;
-use crate::read::{ElfSection, ElfSymbolKind, Object};
+use crate::read::{ElfSection, ElfSymbol, ElfSymbolKind, Object};
 
 /// An object's symbols by address.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(super) struct Symbols<'o> {
     is_linked: bool,
     /// Sorted by address; at one address, the best name is the last.
     symbols: Vec<(u64, &'o str)>,
+    /// Thread-local symbols, sorted by their offset in thread-local storage.
+    thread_local: Vec<(u64, &'o str)>,
     /// Addresses of loaded sections, sorted.
     sections: Vec<Range<u64>>,
     /// Symbols of sections, sorted by address.
@@ -36,6 +38,7 @@ impl<'o> Symbols<'o> {
         sections.sort_by_key(|range| range.start);
         let is_linked = !object.is_relocatable();
         let mut symbols = Vec::new();
+        let mut thread_local = Vec::new();
         let mut of_sections = Vec::new();
         if !is_linked {
             of_sections = section_symbols(object);
@@ -54,14 +57,10 @@ impl<'o> Symbols<'o> {
                 *counts.entry(&symbol.name).or_default() += 1;
             }
             let named = named.filter(|symbol| symbol.is_global || counts.get(&*symbol.name) == Some(&1));
-            let mut ranked: Vec<_> = named
-                .map(|symbol| {
-                    let is_typed = matches!(symbol.kind, ElfSymbolKind::Func | ElfSymbolKind::Object);
-                    (symbol.address, is_typed, symbol.is_global, &*symbol.name)
-                })
-                .collect();
-            ranked.sort();
-            symbols = ranked.into_iter().map(|(address, _, _, name)| (address, name)).collect();
+            let (threads, others): (Vec<_>, Vec<_>) =
+                named.partition(|symbol| symbol.kind == ElfSymbolKind::ThreadLocal);
+            symbols = sorted(others);
+            thread_local = sorted(threads);
         }
         let undefined = object.undefined().iter().filter_map(|field| {
             let section = object.sections().get(field.section)?;
@@ -69,7 +68,7 @@ impl<'o> Symbols<'o> {
             let offset = usize::try_from(field.offset).ok()?;
             Some((section.data.as_ptr().addr().checked_add(offset)?, name)).filter(|_| !name.is_empty())
         });
-        Self { is_linked, symbols, sections, of_sections, undefined: undefined.collect() }
+        Self { is_linked, symbols, thread_local, sections, of_sections, undefined: undefined.collect() }
     }
 
     /// Returns the undefined symbol whose address is in a field, which begins with these bytes of a section.
@@ -110,6 +109,16 @@ impl<'o> Symbols<'o> {
         found.ok_or(UnimportedReason::UnknownSymbol(address))
     }
 
+    /// Returns an offset in thread-local storage as the model states it.
+    pub(super) fn thread_local(&self, m: &mut Builder, offset: u64) -> Option<Address> {
+        if self.is_linked {
+            return Some(Address::Constant(offset));
+        }
+        let count = self.thread_local.partition_point(|&(start, _)| start <= offset);
+        let (start, name) = count.checked_sub(1).map(|last| self.thread_local[last])?;
+        Some(Address::Symbol(m.symbol(name), offset - start))
+    }
+
     /// Returns an address as the model states it.
     pub(super) fn address(&self, m: &mut Builder, address: u64) -> Result<Address, UnimportedReason> {
         if self.is_linked {
@@ -118,6 +127,17 @@ impl<'o> Symbols<'o> {
         let (name, by) = self.symbol_at(address)?;
         Ok(Address::Symbol(m.symbol(name), by))
     }
+}
+
+/// Returns symbols by address; at one address, the best name is the last.
+fn sorted<'o>(symbols: Vec<&'o ElfSymbol<'_>>) -> Vec<(u64, &'o str)> {
+    let ranked = symbols.into_iter().map(|symbol| {
+        let is_typed = matches!(symbol.kind, ElfSymbolKind::Func | ElfSymbolKind::Object);
+        (symbol.address, is_typed, symbol.is_global, &*symbol.name)
+    });
+    let mut ranked: Vec<_> = ranked.collect();
+    ranked.sort();
+    ranked.into_iter().map(|(address, _, _, name)| (address, name)).collect()
 }
 
 /// Returns the symbols of loaded sections whose names no other symbol has, sorted by address.

@@ -65,6 +65,11 @@ impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
         Some((self.importer.m.symbol(name), value as i64))
     }
 
+    fn thread_local(&mut self, offset: u64) -> Option<Address> {
+        self.importer.expressions.has_asked = true;
+        self.importer.symbols.thread_local(&mut self.importer.m, offset)
+    }
+
     fn indexed(&mut self, index: u64) -> Option<u64> {
         self.importer.expressions.has_asked = true;
         let entry = self.entry?;

@@ -111,7 +111,7 @@ fn regions_are_imported_as_they_were_described() {
 fn random_regions_are_imported_as_they_were_described() {
     let (mut count, mut listed) = (0, 0);
     let consumer = Consumer::rocgdb();
-    for seed in 0..cases(60) as u64 {
+    for seed in 0..cases(120) as u64 {
         let numbers = fixed_choices(seed, 1200);
         let mut choices = Choices::new(&numbers);
         let target = targets()[choices.below(7)].clone();

@@ -25,6 +25,7 @@ mod readers;
 mod relocatable;
 mod repeated;
 mod said;
+mod thread_local;
 
 mod type_units;
 mod types;

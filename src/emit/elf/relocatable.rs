@@ -80,12 +80,13 @@ pub(super) fn add<'a>(
                 let symbol = match &relocation.target {
                     // The loop above has assigned the symbol.
                     RelocationTarget::Section(name) => {
-                        Ok(added.target(section, name).and_then(|target| symbols[target]).unwrap_or(0))
+                        let symbol = added.target(section, name).and_then(|target| symbols[target]);
+                        Ok((symbol.unwrap_or(0), elf::STT_SECTION))
                     }
                     RelocationTarget::Symbol(name) => named(&lookup, name, undefined),
                     RelocationTarget::Distance(name) => named(&lookup, name, undefined),
                 };
-                let rela = symbol.and_then(|symbol| rela(target, relocation, symbol));
+                let rela = symbol.and_then(|(symbol, kind)| rela(target, relocation, symbol, kind));
                 let rela =
                     rela.map_err(|error| error.in_section(section.name).at_offset(relocation.offset))?;
                 encoder.relocation(table, true, &rela);
@@ -261,15 +262,27 @@ pub(super) fn relocation_header(encoder: Encoder<Endianness>, symtab: usize, ind
     SectionHeader { sh_link: symtab as u32, sh_info: index, ..encoder.relocation_section_header(true) }
 }
 
-/// Index of a symbol for the object's code or data.
-fn named(lookup: &[Lookup<'_>], name: &str, undefined: UndefinedSymbols) -> Result<u32> {
+/// Index and type of a symbol for the object's code or data.
+fn named(lookup: &[Lookup<'_>], name: &str, undefined: UndefinedSymbols) -> Result<(u32, elf::SymbolType)> {
     match (lookup.iter().find_map(|lookup| lookup.undefined(name)), undefined) {
-        (Some(index), UndefinedSymbols::Allow) => Ok(index),
-        _ => Ok(defined(lookup, name)?.0),
+        (Some((index, symbol)), UndefinedSymbols::Allow) => Ok((index, symbol.info.st_type())),
+        _ => defined(lookup, name).map(|(index, symbol)| (index, symbol.info.st_type())),
     }
 }
 
-fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
+/// Type of the relocation for an offset of 8 bytes in thread-local storage: R_X86_64_DTPOFF64, R_390_TLS_LDO64,
+/// R_AARCH64_TLS_DTPREL64, R_RISCV_TLS_DTPREL64.
+fn thread_local(machine: u16) -> Option<u32> {
+    Some(match elf::Machine(machine) {
+        elf::EM_X86_64 => 17,
+        elf::EM_S390 => 53,
+        elf::EM_AARCH64 => 1029,
+        elf::EM_RISCV => 9,
+        _ => return None,
+    })
+}
+
+fn rela(target: &Target, relocation: &Relocation, symbol: u32, symbol_kind: elf::SymbolType) -> Result<Rel> {
     let numbers = target.elf().relocations;
     // An addend to a symbol may be negative; for a 4-byte field the addend is a 32-bit number.
     let addend = relocation.addend as i64;
@@ -284,6 +297,16 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
                 "relative relocation has {bytes}; expected 4",
                 bytes = Count(bytes, "byte")
             )));
+        }
+        // The address of a thread-local variable is an offset.
+        (_, bytes) if symbol_kind == elf::STT_TLS => {
+            let machine = target.elf().machine;
+            thread_local(machine).filter(|_| bytes == 8).ok_or_else(|| {
+                let bytes = Count(bytes, "byte");
+                unsupported(format!(
+                    "no relocation of ELF machine {machine} is a thread-local offset of {bytes}"
+                ))
+            })?
         }
         (_, 4) => numbers.abs32,
         _ => numbers.abs64,

@@ -279,10 +279,10 @@ impl<'i> Lookup<'i> {
         Ok(Self { symbols, names })
     }
 
-    /// Index of an undefined symbol with this name.
-    pub fn undefined(&self, name: &str) -> Option<u32> {
+    /// The undefined symbol with this name, and its index.
+    pub fn undefined(&self, name: &str) -> Option<(u32, RawSymbol<'i>)> {
         match self.names.get(name.as_bytes()) {
-            Some(&Found::Undefined(index)) => Some(index),
+            Some(&Found::Undefined(index)) => Some((index, self.symbols[index as usize])),
             _ => None,
         }
     }

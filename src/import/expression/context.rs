@@ -66,6 +66,12 @@ pub trait References<'a> {
         None
     }
 
+    /// Returns what the model has for an offset in thread-local storage: a symbol, or in a linked object the offset. `None` if
+    /// the offset of a relocatable object is in no symbol.
+    fn thread_local(&mut self, offset: u64) -> Option<Address> {
+        Some(Address::Constant(offset))
+    }
+
     /// Returns the variable whose entry is at an offset.
     fn variable(&mut self, entry: EntryOffset) -> Option<VariableId>;
 

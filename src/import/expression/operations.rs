@@ -7,7 +7,7 @@ use super::run::{Element, Run, complete};
 use super::terms::{TermId, fault};
 use super::untyped::{Unresolved, UntypedReason};
 use crate::eval::{BaseType, TypeEncoding};
-use crate::model::Node;
+use crate::model::{Address, Node};
 use crate::op::{Decoder, Op, Spelling};
 use crate::target::SpaceId;
 
@@ -137,6 +137,7 @@ impl<'a> Run<'a, '_> {
             }
             Op::FormTlsAddress {} => {
                 let bytes = self.pop_unsigned()?;
+                let bytes = self.thread_local(bytes)?;
                 self.push_place(Node::ThreadLocal, &[bytes])
             }
             Op::CallFrameCfa {} => self.push_cfa(),
@@ -224,6 +225,16 @@ impl<'a> Run<'a, '_> {
     fn push_address(&mut self, address: u64, operand: usize) -> Result<()> {
         let address = self.terms.file_address(address, operand)?;
         self.push_place(Node::Memory(SpaceId::DEFAULT), &[address])
+    }
+
+    /// Returns an offset in thread-local storage as the model states it.
+    fn thread_local(&mut self, offset: TermId) -> Result<TermId> {
+        let Some(bytes) = self.terms.constant(offset) else { return Ok(offset) };
+        match self.references.thread_local(bytes) {
+            Some(Address::Symbol(symbol, by)) => self.terms.node(Node::Address(symbol, by as i64), &[]),
+            Some(Address::Constant(_)) => Ok(offset),
+            None => Err(UntypedReason::Unresolved(Unresolved::ThreadLocal(bytes)).into()),
+        }
     }
 
     pub(super) fn push_place(&mut self, node: Node<'a>, operands: &[TermId]) -> Result<()> {

@@ -104,6 +104,8 @@ impl fmt::Display for UntypedReason {
 pub enum Unresolved {
     /// A symbol at an address.
     Address(u64),
+    /// A symbol at an offset in thread-local storage.
+    ThreadLocal(u64),
     /// An address by its index.
     Index(u64),
     /// A variable's entry.
@@ -124,6 +126,7 @@ impl fmt::Display for Unresolved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(address) => write!(f, "symbol at address {address:#x}"),
+            Self::ThreadLocal(offset) => write!(f, "thread-local symbol at offset {offset:#x}"),
             Self::Index(index) => write!(f, "address with index {index}"),
             Self::Variable(entry) => write!(f, "variable with the entry {entry:#x}"),
             Self::Procedure(entry) => write!(f, "expression of the entry {entry:#x}"),

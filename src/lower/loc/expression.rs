@@ -290,7 +290,9 @@ impl<'m> ExpressionWriter<'_, 'm> {
         let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
         self.references.facts.has_address |= space.is_loaded();
         let encoding = self.encoder.encoding();
-        if encoding.version < 5 || self.context.is_call_frame {
+        // gdb has no `constx`, which only split units need.
+        let is_direct_constant = !space.is_loaded() && !self.context.consumer.is_split;
+        if encoding.version < 5 || self.context.is_call_frame || is_direct_constant {
             // Before DWARF 5, and in call frame information, the operand is the address itself.
             let operand = self.encoder.position() + 1;
             self.references.pending.push(Pending { at: operand, wanted: Wanted::Address(key) });
@@ -378,9 +380,6 @@ impl<'m> ExpressionWriter<'_, 'm> {
                     return Err(self.context.consumer.inexpressible(Construct::RawAddress));
                 }
             };
-            if let Entity::Variable(variable) = entity {
-                self.has_place(variable)?;
-            }
             let what = || {
                 let slot = fixup.slot.0;
                 Error::bad_argument(format!("slot {slot} references an entity without an entry"))

@@ -168,13 +168,10 @@ fn stack_address(out: &mut ExpressionWriter<'_, '_>, offset: i64) -> Result<()> 
 
 /// Writes a location in thread-local storage.
 pub(super) fn thread_local<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
-    let offset = out.tree.last(at);
-    // A symbol there is an offset in the storage, for which no relocation is written.
-    if out.tree.subtree(offset).any(|node| matches!(node, Node::Address(..))) {
-        return Err(out.context.consumer.inexpressible(Construct::ThreadLocalSymbol));
-    }
-    val::<R>(out, offset, SpaceId::DEFAULT)?;
+    // A symbol there is an offset in the storage, which the loader does not relocate.
+    val::<R>(out, out.tree.last(at), SpaceId::LOCAL)?;
     out.encoder.form_tls_address();
+    out.references.facts.has_address = true;
     Ok(())
 }
 

@@ -213,6 +213,8 @@ pub enum ElfSymbolKind {
     Section,
     /// A source file.
     File,
+    /// Thread-local data, whose address is its offset in thread-local storage.
+    ThreadLocal,
     /// Any other number.
     Other(u8),
 }
@@ -225,7 +227,7 @@ pub struct ElfSymbol<'d> {
     pub name: Cow<'d, str>,
     /// Index of the section in [`Object::sections`]. `None` if the symbol is absolute or undefined.
     pub section: Option<usize>,
-    /// Address; 0 if the symbol is undefined.
+    /// Address, or a thread-local symbol's offset in thread-local storage; 0 if the symbol is undefined.
     pub address: u64,
     /// Size in bytes, 0 if unspecified.
     pub size: u64,

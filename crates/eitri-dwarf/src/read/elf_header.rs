@@ -238,6 +238,7 @@ impl Header {
         let mut from = Cursor::new("", &sections[table].data, self.big_endian);
         let entry_bytes = if self.is_64 { 24 } else { 16 };
         let mut symbols = Vec::with_capacity(from.rest().len() / entry_bytes);
+        let thread_start = thread_start(sections);
         while !from.is_at_end() {
             const WHAT: &str = "the symbol table";
             let name = from.u32(WHAT)?;
@@ -269,11 +270,17 @@ impl Header {
                 2 => ElfSymbolKind::Func,
                 3 => ElfSymbolKind::Section,
                 4 => ElfSymbolKind::File,
+                6 => ElfSymbolKind::ThreadLocal,
                 other => ElfSymbolKind::Other(other),
             };
             let name = match (kind, section) {
                 (ElfSymbolKind::Section, Some(section)) if name == 0 => sections[section].name.clone(),
                 _ => text_at(names, name.into()),
+            };
+            let base = if kind == ElfSymbolKind::ThreadLocal && self.is_placed() {
+                base.wrapping_sub(thread_start)
+            } else {
+                base
             };
             let address = if is_defined { base.wrapping_add(value) } else { 0 };
             let is_global = info >> 4 != 0;
@@ -306,6 +313,14 @@ pub(super) fn place_sections(sections: &mut [ElfSection<'_>], machine: u16) -> R
         }
     }
     Ok(())
+}
+
+/// Returns the address of the first section with thread-local variables. In a relocatable object their offsets count from
+/// there, as if the linker left the sections as far apart as the reader places them.
+pub(super) fn thread_start(sections: &[ElfSection<'_>]) -> u64 {
+    const SHF_TLS: u64 = 0x400;
+    let thread_local = sections.iter().filter(|section| section.is_loaded() && section.flags & SHF_TLS != 0);
+    thread_local.map(|section| section.address).min().unwrap_or(0)
 }
 
 /// Returns the string at a string table offset; empty if there is none.

@@ -4,8 +4,10 @@
 //! read as if it were right.
 
 use super::cursor::{Cursor, max_address};
-use super::elf::{AARCH64, AMDGPU, CUDA, ElfSection, ElfSymbol, RISCV, S390, StaleFields, Undefined, X86_64};
-use super::elf_header::{File, SHT_RELA};
+use super::elf::{
+    AARCH64, AMDGPU, CUDA, ElfSection, ElfSymbol, ElfSymbolKind, RISCV, S390, StaleFields, Undefined, X86_64,
+};
+use super::elf_header::{File, SHT_RELA, thread_start};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::ElfIdentity;
 
@@ -35,7 +37,7 @@ enum From {
     Zero,
     /// The address of the field.
     Place,
-    /// The start of the section that contains thread-local variables.
+    /// The start of the first section with thread-local variables.
     Thread,
     /// 0x8000 bytes after that start, where the pointers of some ABIs are.
     Pointer,
@@ -258,6 +260,7 @@ pub(super) fn apply(
 ) -> Applied {
     let mut applied = Applied::default();
     let starts: Vec<u64> = sections.iter().map(|section| section.address).collect();
+    let thread_start = thread_start(sections);
     for index in 0..sections.len() {
         let kind = sections[index].kind;
         let target = sections[index].info as usize;
@@ -348,9 +351,15 @@ pub(super) fn apply(
             let from = match field.from {
                 From::Zero => 0,
                 From::Place => base.wrapping_add(offset),
-                From::Thread => symbol.section.map_or(0, |section| starts[section]),
-                From::Pointer => symbol.section.map_or(0, |section| starts[section]).wrapping_add(0x8000),
+                // A thread-local symbol is an offset already, a section's symbol is not.
+                From::Thread | From::Pointer
+                    if symbol.is_defined && symbol.kind != ElfSymbolKind::ThreadLocal =>
+                {
+                    thread_start
+                }
+                From::Thread | From::Pointer => 0,
             };
+            let from = if field.from == From::Pointer { from.wrapping_add(0x8000) } else { from };
             let sum = symbol.address.wrapping_add(addend).wrapping_sub(from);
             let sum = if file.is_64 { sum } else { u64::from(sum as u32) };
             // R_X86_64_32S is a signed address; distances are signed.

@@ -51,12 +51,9 @@ impl SymbolsByAddress {
     }
 }
 
-/// `STT_TLS`, whose value is an offset in thread-local storage.
-const TLS: u8 = 6;
-
 /// Whether a symbol names code or data.
 fn is_named(symbol: &ElfSymbol<'_>) -> bool {
     let is_kind =
-        !matches!(symbol.kind, ElfSymbolKind::Section | ElfSymbolKind::File | ElfSymbolKind::Other(TLS));
+        !matches!(symbol.kind, ElfSymbolKind::Section | ElfSymbolKind::File | ElfSymbolKind::ThreadLocal);
     symbol.is_defined && is_kind && !symbol.is_mark() && !symbol.name.is_empty()
 }

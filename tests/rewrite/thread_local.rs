@@ -1,0 +1,77 @@
+//! Thread-local variables of relocatable objects: their offsets have relocations of a kind of their own.
+
+use super::debugged::is_run;
+use super::kept::{compiled, gdb};
+use super::rewritten;
+use crate::common::tools::{Folder, Tool};
+
+const PROGRAM: &str = "
+static __thread long with_value = -7;
+__thread int zero;
+extern __thread int other_thread;
+int global = 3;
+static int here(void) {
+  static __thread int counter = 40;
+  return ++counter;
+}
+int main(void) {
+  zero = 5;
+  with_value += here() + other_thread;
+  return with_value + zero + global == 57 ? 0 : 1;
+}
+";
+
+/// The second variable of its section.
+const OTHER: &str = "__thread int before = 1; __thread int other_thread = 9;";
+
+/// Two objects are rewritten, then linked. `.tdata` and `.tbss` begin at offset 0 in a relocatable object both.
+#[test]
+fn thread_local_variables_of_relocatable_objects_keep_locations() {
+    let compilers = [
+        (Tool::new("gcc", "gcc"), "-gdwarf-2"),
+        (Tool::new("gcc", "gcc"), "-gdwarf-5"),
+        (Tool::new("clang-19", "clang-19"), "-gdwarf-4"),
+        (Tool::new("clang-19", "clang-19"), "-gdwarf-5"),
+    ];
+    for (compiler, version) in compilers {
+        let folder = Folder::new();
+        for (name, text) in [("a", PROGRAM), ("b", OTHER)] {
+            let source = format!("{name}.c");
+            let Some(bytes) = compiled(&folder, compiler, (&source, text), &["-c", version]) else { return };
+            let after = rewritten(&bytes, |_| {}).expect("it is rewritten");
+            let lost: Vec<_> = after.unimported.iter().map(ToString::to_string).collect();
+            assert!(lost.is_empty() && after.omissions.is_empty(), "{version}: {lost:#?}");
+            let again = rewritten(&after.object, |_| {}).expect("it is rewritten again");
+            assert!(again.object == after.object, "{version}: a second rewrite changes bytes");
+            std::fs::copy(folder.path().join("before"), folder.path().join(format!("{name}.o")))
+                .expect("a copy");
+            folder.file(&format!("{name}1.o"), &after.object);
+        }
+        let commands = [
+            "break main",
+            "run",
+            "next",
+            "next",
+            "print with_value",
+            "print zero",
+            "print other_thread",
+            "print &other_thread == &before + 1",
+            "print global",
+            "print here::counter",
+        ];
+        let mut shown = Vec::new();
+        for objects in [["a.o", "b.o"], ["a1.o", "b1.o"]] {
+            let linked =
+                Tool::new("gcc", "gcc").run_in(folder.path(), &[&objects[..], &["-o", "program"]].concat());
+            let Some(linked) = linked else { return };
+            assert!(linked.succeeded, "{linked}");
+            let Some(text) = gdb(&folder, "./program", &commands) else { return };
+            shown.push(text);
+        }
+        pretty_assertions::assert_eq!(shown[0], shown[1], "{version}");
+        if is_run(&shown[0]) {
+            let values = ["$1 = 43", "$2 = 5", "$3 = 9", "$4 = 1", "$5 = 3", "$6 = 41"];
+            assert!(values.iter().all(|value| shown[0].contains(value)), "{version}: {}", shown[0]);
+        }
+    }
+}
