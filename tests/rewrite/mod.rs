@@ -26,7 +26,6 @@ mod relocatable;
 mod repeated;
 mod said;
 mod thread_local;
-
 mod type_units;
 mod types;
 mod units;
