@@ -20,9 +20,17 @@ pub(super) fn find<'d, 'o: 'd>(
     // The only instance of each abstract instance; `None` if there are several.
     let mut instances: IndexMap<Key, Option<Entry<'d, 'o>>> = IndexMap::new();
     let mut visited = HashSet::new();
-    for entry in entries.filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
-        // In a unit of link-time optimization, the code is an instance of an instance in the unit of the source.
-        let mut next = Some(entry);
+    for entry in entries {
+        // In a unit of link-time optimization, the code is an instance of an instance in the unit of the source; or a call
+        // refers to that.
+        let mut next = match entry.tag() {
+            dw::DW_TAG_subprogram => Some(entry),
+            dw::DW_TAG_inlined_subroutine | dw::DW_TAG_GNU_call_site => {
+                entry.reference(dw::DW_AT_abstract_origin)
+            }
+            dw::DW_TAG_call_site => entry.reference(dw::DW_AT_call_origin),
+            _ => None,
+        };
         while let Some(instance) = next.filter(|instance| visited.insert(instance.offset())) {
             next = instance.reference(dw::DW_AT_abstract_origin);
             if let Some(origin) = next {

@@ -6,7 +6,7 @@ use super::simple::{DYNAMIC, same_size};
 use crate::build::{Extent, Major};
 use crate::import::importer::{Importer, Made, refused};
 use crate::import::unimported::UnimportedReason;
-use crate::model::{AttributeOwner, Language, TypeId, TypeKind};
+use crate::model::{AttributeOwner, Language, Loc, Node, TypeId, TypeKind, Val};
 use crate::read::{Entry, ResolvedValue};
 
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {
@@ -142,9 +142,9 @@ fn count<'d, 'o>(
             Ok(count) => Ok((Extent::fixed(count), Some(count))),
             Err(_) => Err(UnimportedReason::ValueRange(bound)),
         },
-        (None, ResolvedValue::Expr(bytes)) => importer
-            .value(part, bytes)
-            .map(|value| (Extent::value(if more == 0 { value } else { value.plus(more) }), None)),
+        (None, ResolvedValue::Expr(bytes)) => {
+            importer.value(part, bytes).map(|value| (Extent::value(plus(value, more)), None))
+        }
         (None, value) if is_count => {
             importer.variable_at(part, value).map(|variable| (Extent::variable(variable), None))
         }
@@ -156,6 +156,17 @@ fn count<'d, 'o>(
             extent
         }
         Err(_) => unknown,
+    }
+}
+
+/// Returns the sum of a number and a constant; a constant, if the number is.
+fn plus(number: Val, more: i64) -> Val {
+    let loc = Loc::value(number.clone());
+    let mut nodes = loc.nodes();
+    match (nodes.next(), nodes.nth(1)) {
+        (Some(Node::Const(value)), None) => Val::constant(value.wrapping_add_signed(more)),
+        _ if more == 0 => number,
+        _ => number.plus(more),
     }
 }
 
