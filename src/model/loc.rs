@@ -598,6 +598,20 @@ impl Loc {
 
     /// Thread-local storage: memory of the current thread, `offset` bytes from the start of the storage that the loader
     /// gave the object in this thread. DWARF 5 section 2.5.1.3, `DW_OP_form_tls_address`.
+    ///
+    /// In a relocatable object the offset is a thread-local symbol's, which the linker fills in:
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::{BaseEncoding, Loc, Val};
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.c");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// let counter = m.symbol("counter");
+    /// m.variable(unit, "counter", int)?.always(Loc::thread_local(Val::address(counter, 0)))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     #[inline]
     pub fn thread_local(offset: Val) -> Self {
         Self(offset.0).then(Node::ThreadLocal)

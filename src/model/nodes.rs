@@ -63,7 +63,8 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         Call(procedure: ProcedureId) [] "call" (procedure) r#"{"call": "place of x"}"#;
         /// The canonical frame address, as a location.
         Cfa [] "cfa" word r#""cfa""#;
-        /// The current thread's thread-local storage of this object, at a byte offset from its start.
+        /// The current thread's thread-local storage of this object, at a byte offset from its start: a number, or a thread-local
+        /// symbol of a relocatable object.
         ThreadLocal [bytes: Val] "thread_local" (bytes) r#"{"thread_local": 8}"#;
         /// Undefined: the bits do not exist.
         Undefined [] "undefined" word r#""undefined""#;

@@ -251,7 +251,8 @@ def stack_slot(bytes: types.Signed) -> types.Location:
 
 
 def thread_local(bytes: types.Value) -> types.Location:
-    """The current thread's thread-local storage of this object, at a byte offset from its start.
+    """The current thread's thread-local storage of this object, at a byte offset from its start: a number, or a
+        thread-local symbol of a relocatable object.
 
     Example: `{"thread_local": 8}`
     """

@@ -1468,7 +1468,9 @@ class LocationObject(TypedDict, total=False):
     stack_slot: Signed
     """The stack frame, at an offset in bytes of one lane."""
     thread_local: Value
-    """The current thread's thread-local storage of this object, at a byte offset from its start."""
+    """The current thread's thread-local storage of this object, at a byte offset from its start: a number, or a
+        thread-local symbol of a relocatable object.
+    """
     value: Value
     """No storage: a number."""
     whole: NameOrNumber

@@ -341,14 +341,14 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the value of an attribute that can be [inherited](Self::inherited), and the entry that has it.
     pub(crate) fn inherited_from(self, name: DwAt) -> Option<(Self, ResolvedValue<'o>)> {
-        let mut entry = self;
-        for _ in 0..MOST_STEPS {
-            if let Some(value) = entry.attr(name) {
-                return Some((entry, value));
-            }
-            entry = entry.completed()?;
-        }
-        None
+        self.completions().find_map(|entry| Some((entry, entry.attr(name)?)))
+    }
+
+    /// Returns the entry, and the entries from which it inherits: its abstract instance (`DW_AT_abstract_origin`) or declaration
+    /// (`DW_AT_specification`), and so on.
+    #[doc(hidden)]
+    pub fn completions(self) -> impl Iterator<Item = Self> {
+        core::iter::successors(Some(self), |entry| entry.completed()).take(MOST_STEPS)
     }
 
     /// Returns the declaration's file number, and the entry that has it, because the number counts files in that
@@ -425,17 +425,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns whether the entry has the attribute, or [inherits](Self::inherited) it. The value is not decoded.
     pub fn has_inherited(self, name: DwAt) -> bool {
-        let mut entry = self;
-        for _ in 0..MOST_STEPS {
-            if entry.has(name) {
-                return true;
-            }
-            let mut origins = [dw::DW_AT_abstract_origin, dw::DW_AT_specification].into_iter();
-            let origin = origins.find_map(|name| entry.has(name).then(|| entry.reference(name)).flatten());
-            let Some(origin) = origin else { return false };
-            entry = origin;
-        }
-        false
+        self.completions().any(|entry| entry.has(name))
     }
 
     /// Returns the name, the entry's own or [inherited](Self::inherited); for a declaration of a type that a type unit

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use gimli::{DwAt, DwTag, constants as dw};
+use smallvec::SmallVec;
 
 use eitri_dwarf::read::{self, Entry, ResolvedValue, Str};
 
@@ -62,6 +63,25 @@ pub(super) struct OwnAttributes<'r> {
     pub(super) location: Option<ResolvedValue<'r>>,
     /// Type's offset.
     pub(super) ty: Option<u64>,
+    /// The entry and the entries from which it inherits, if there are any.
+    pub(super) completions: SmallVec<[Entry<'r, 'r>; 3]>,
+}
+
+impl<'r> OwnAttributes<'r> {
+    /// Returns an attribute that the entry has or inherits, with the entry that has it; `None` if the entry inherits nothing.
+    pub(super) fn inherited(&self, name: DwAt) -> Option<(Entry<'r, 'r>, ResolvedValue<'r>)> {
+        self.completions.iter().find_map(|&entry| Some((entry, entry.attr(name)?)))
+    }
+
+    /// Returns the entry and the entries from which it inherits; `alone`, if there are none.
+    pub(super) fn or_alone<'s>(&'s self, alone: &'s [Entry<'r, 'r>]) -> &'s [Entry<'r, 'r>] {
+        if self.completions.is_empty() { alone } else { &self.completions }
+    }
+
+    /// Whether the entry inherits, and has or inherits an attribute.
+    pub(super) fn has_inherited(&self, name: DwAt) -> bool {
+        self.completions.iter().any(|entry| entry.has(name))
+    }
 }
 
 /// Attributes that name an entry; the first that the entry has is used.
@@ -70,6 +90,9 @@ const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, d
 /// Reads the attributes that an entry itself contains.
 pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> OwnAttributes<'r> {
     let mut own = OwnAttributes::default();
+    if shape.inherits {
+        own.completions = entry.completions().collect();
+    }
     entry.each_of(&shape.read, |attribute| match attribute.name() {
         dw::DW_AT_location if own.location.is_none() => own.location = attribute.value(),
         dw::DW_AT_type if own.ty.is_none() => own.ty = attribute.reference(),
@@ -85,13 +108,9 @@ pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> OwnAttributes<'r>
 }
 
 /// Returns an entry's linkage name, or else its name.
-pub(super) fn entry_name<'r>(
-    entry: Entry<'r, 'r>,
-    shape: &Shape,
-    own: &OwnAttributes<'r>,
-) -> Option<Str<'r>> {
+pub(super) fn entry_name<'r>(shape: &Shape, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
     if shape.inherits {
-        NAMES.into_iter().find_map(|name| entry.inherited(name)?.string())
+        NAMES.into_iter().find_map(|name| own.inherited(name)?.1.string())
     } else {
         own.name.map(|name| name.1)
     }
@@ -103,8 +122,6 @@ pub(super) fn linkage_name(entry: Entry<'_, '_>) -> Option<String> {
     name.map(|name| name.text().into_owned())
 }
 
-pub(super) fn has_source(entry: Entry<'_, '_>, shape: &Shape) -> bool {
-    let is_inherited = |name| entry.has_inherited(name);
-    shape.has_source
-        || shape.inherits && is_inherited(dw::DW_AT_decl_file) && is_inherited(dw::DW_AT_decl_line)
+pub(super) fn has_source(shape: &Shape, own: &OwnAttributes<'_>) -> bool {
+    shape.has_source || own.has_inherited(dw::DW_AT_decl_file) && own.has_inherited(dw::DW_AT_decl_line)
 }

@@ -290,7 +290,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
                 statistics.counts.function_bytes = statistics.counts.function_bytes.saturating_add(bytes);
                 inherited.function = Some(statistics.functions.len());
                 let name = entry.name().unwrap_or_default();
-                let linkage_name = entry_name(entry, shape, own).map(|linkage| linkage.text());
+                let linkage_name = entry_name(shape, own).map(|linkage| linkage.text());
                 statistics.functions.push(FunctionCoverage {
                     unit: entry.unit().name.as_deref().map(String::from),
                     linkage_name: linkage_name.filter(|linkage| *linkage != name).map(String::from),
@@ -313,9 +313,9 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         own: &OwnAttributes<'r>,
         is_inlined: bool,
     ) -> u32 {
-        let (file, line) = self.declared(entry, entry.unit());
-        let own = entry_name(entry, shape, own).map_or("".into(), Str::text);
-        let name = format!("{own}:{file}:{line}");
+        let (file, line) = self.declared(own.or_alone(&[entry]), entry.unit());
+        let text = entry_name(shape, own).map_or("".into(), Str::text);
+        let name = format!("{text}:{file}:{line}");
         let index = self.part.source.function(name);
         let named = self.part.source.named(index);
         named.is_function = true;
@@ -325,18 +325,20 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         } else {
             named.out_of_line += 1;
         }
-        named.has_source |= has_source(entry, shape);
+        named.has_source |= has_source(shape, own);
         index
     }
 
-    /// Returns where an entry is declared: the file without its folder, and the line. `unit` is the unit that is
-    /// walked.
-    fn declared(&mut self, entry: Entry<'r, 'r>, unit: &Unit<'r>) -> (&str, u64) {
-        let line = entry.inherited(dw::DW_AT_decl_line).and_then(ResolvedValue::unsigned).unwrap_or(0);
-        let path = entry.declared_file().and_then(|(declared, file)| {
+    /// Returns where an entry is declared: the file without its folder, and the line. `entries` are the entry and those
+    /// from which it inherits; `unit` is the unit that is walked.
+    fn declared(&mut self, entries: &[Entry<'r, 'r>], unit: &Unit<'r>) -> (&str, u64) {
+        let number = |name| entries.iter().find_map(|&entry| Some((entry, entry.attr(name)?)));
+        let line = number(dw::DW_AT_decl_line).and_then(|(_, line)| line.unsigned()).unwrap_or(0);
+        let path = number(dw::DW_AT_decl_file).and_then(|(declared, file)| {
+            let file = file.unsigned()?;
             // llvm-dwarfdump looks the number up in the entry's unit, even if another unit contains the declaration. It
             // does not read supplementary files.
-            let owner = if declared.unit().offset >= SUPPLEMENTARY { declared } else { entry };
+            let owner = if declared.unit().offset >= SUPPLEMENTARY { declared } else { *entries.first()? };
             let files = self.unit_files(owner, unit);
             files.get(usize::try_from(file).ok()?)?.as_deref()
         });
@@ -412,10 +414,10 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
                 coverage
             }
         };
-        let origin = if shape.has_origin { entry.reference(dw::DW_AT_abstract_origin) } else { None };
+        let origin = own.completions.get(1).copied().filter(|_| shape.has_origin);
         let is_artificial = origin.map_or(shape.is_artificial, |origin| origin.has(dw::DW_AT_artificial));
-        let has_type = shape.has_type || shape.inherits && entry.has_inherited(dw::DW_AT_type);
-        let is_declared = has_source(entry, shape);
+        let has_type = shape.has_type || own.has_inherited(dw::DW_AT_type);
+        let is_declared = has_source(shape, own);
         let statistics = &mut self.part.statistics;
         let own_group = match (is_param, is_local) {
             (true, _) => Some(&mut statistics.params),
@@ -443,15 +445,18 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         counts.variables_with_location += u64::from(has_location || is_constant);
         // Link-time optimization refers to the variable in another unit.
         let declared = (scope.path == GLOBAL).then(|| {
-            let (file, line) = self.declared(origin.unwrap_or(entry), entry.unit());
+            let own_entries = [entry];
+            let entries = own.or_alone(&own_entries);
+            let entries = if origin.is_some() { &entries[1..] } else { entries };
+            let (file, line) = self.declared(entries, entry.unit());
             (file.to_owned(), line)
         });
         let name = match origin {
             Some(origin) => {
                 let shape = self.known.shapes.of(origin, || Shape::new(origin));
-                entry_name(origin, &shape, &read(origin, &shape))
+                entry_name(&shape, &read(origin, &shape))
             }
-            None => entry_name(entry, shape, own),
+            None => entry_name(shape, own),
         };
         let source = &mut self.part.source;
         let name = match name {
