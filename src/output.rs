@@ -64,16 +64,19 @@ pub struct OutputOptions<'a> {
     pub compression: Compression,
     /// The output's file name without directories, after which split units' files are named.
     pub name: &'a str,
+    /// Whether the output has [warnings](Output::warnings). For long location lists, finding them takes longer than writing.
+    pub has_warnings: bool,
 }
 
 impl Default for OutputOptions<'_> {
-    /// [`Policy::Strict`], [`Existing::Refuse`], without compression, `out.o`.
+    /// [`Policy::Strict`], [`Existing::Refuse`], without compression, `out.o`, with warnings.
     fn default() -> Self {
         Self {
             policy: Policy::Strict,
             existing: Existing::Refuse,
             compression: Compression::None,
             name: "out.o",
+            has_warnings: true,
         }
     }
 }
@@ -185,14 +188,19 @@ impl<'a> Prepared<'a> {
     }
 
     fn output(self, bytes: Vec<u8>, further: Vec<Warning>) -> Result<Output> {
-        let Self { module, consumer, lowered, .. } = self;
+        let Self { module, consumer, options, lowered } = self;
         // Without a section for them, frames come from somewhere else: for PTX, from ptxas.
         let has_frames = consumer.frames.debug_frame || consumer.frames.eh_frame;
-        let warnings = module.warnings().into_iter().chain(further);
-        let warnings = warnings.filter(|warning| has_frames || warning.kind() != WarningKind::NoFrame);
+        let mut warnings = further;
+        if options.has_warnings {
+            warnings.splice(..0, module.warnings());
+        } else {
+            warnings.clear();
+        }
+        warnings.retain(|warning| has_frames || warning.kind() != WarningKind::NoFrame);
         let split = lowered.split_files(module.target())?;
         let split = split.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
-        Ok(Output { bytes, warnings: warnings.collect(), split, omissions: lowered.omissions })
+        Ok(Output { bytes, warnings, split, omissions: lowered.omissions })
     }
 }
 

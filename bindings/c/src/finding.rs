@@ -80,6 +80,10 @@ impl<F> Callback<F> {
         Self { name, function, context }
     }
 
+    pub fn is_set(&self) -> bool {
+        self.function.is_some()
+    }
+
     /// Calls the function, if there is one.
     fn call(&self, call: impl FnOnce(&F, *mut c_void) -> c_int) -> Result<(), Failure> {
         match self.function.as_ref().map_or(0, |function| call(function, self.context)) {

@@ -103,8 +103,9 @@ pub unsafe extern "C" fn eitri_emit_sections(
         let callback = section.ok_or_else(|| Failure::argument("`section` is NULL; expected a callback"))?;
         let consumer = options.consumer(module.0.target())?;
         let lowered = lower(&module.0, &consumer, options.policy())?;
+        let warnings = if options.warned.is_set() { module.0.warnings() } else { Vec::new() };
         // SAFETY: of the caller.
-        unsafe { options.tell(&lowered.omissions, &module.0.warnings()) }?;
+        unsafe { options.tell(&lowered.omissions, &warnings) }?;
         for section in &lowered.sections {
             // SAFETY: of the caller.
             match with_section(section, |section| unsafe { callback(context, section) }) {

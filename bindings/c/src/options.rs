@@ -211,6 +211,7 @@ impl<'a> Options<'a> {
         output.policy = self.policy();
         output.existing = if self.has(EITRI_REPLACE) { Existing::Replace } else { Existing::Refuse };
         output.compression = self.compression()?;
+        output.has_warnings = self.warned.is_set();
         Ok(output)
     }
 
