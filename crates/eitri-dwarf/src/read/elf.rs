@@ -18,6 +18,7 @@ use super::companions::Companions;
 use super::elf_header::{File, Header, SHT_GROUP, place_sections};
 use super::errors::MOST;
 use super::mercury;
+use super::pc_notation::{CodeSection, PcNotation, code_sections};
 use super::reloc::{self, Applied, Unapplied};
 use super::symbols::SymbolsByAddress;
 use super::unreadable::UnreadableField;
@@ -107,6 +108,8 @@ pub struct Object<'d> {
     by_address: OnceLock<SymbolsByAddress>,
     /// Collected at the first request.
     code: OnceLock<Vec<Range<u64>>>,
+    /// Collected at the first request; empty if pcs are written as addresses.
+    pc_sections: OnceLock<Vec<CodeSection>>,
     undefined: Vec<Undefined>,
     stale: Option<StaleFields>,
     mercury_copies: Vec<MercuryCopy>,
@@ -442,6 +445,7 @@ impl<'d> Object<'d> {
             by_name: OnceLock::new(),
             by_address: OnceLock::new(),
             code: OnceLock::new(),
+            pc_sections: OnceLock::new(),
             undefined,
             stale,
             mercury_copies,
@@ -533,6 +537,7 @@ impl<'d> Object<'d> {
             by_name: OnceLock::new(),
             by_address: OnceLock::new(),
             code: OnceLock::new(),
+            pc_sections: OnceLock::new(),
             sections,
             symbols,
             undefined: Vec::new(),
@@ -627,6 +632,12 @@ impl<'d> Object<'d> {
             code.sort_unstable_by_key(|range| range.start);
             code
         })
+    }
+
+    /// Returns how the object's pcs are written: in a cubin, where the reader assigns the addresses, by function.
+    pub fn pc_notation(&self) -> PcNotation<'_> {
+        let collect = || if self.is_cubin() { code_sections(&self.sections) } else { Vec::new() };
+        PcNotation::new(self.pc_sections.get_or_init(collect))
     }
 
     /// Returns all symbols, in file order.
