@@ -157,7 +157,9 @@ fn the_lane_changes_the_place_of_each_lane() {
 /// has %rd3 at [0x470, 0x4b0) and %rd4 at [0x4b0, 0xc80).
 #[test]
 fn a_ptx_register_is_shown_by_its_homes() {
-    let Some(found) = asked(&page("triton/add.sm_90.cubin"), "#f=0&v=9&pc=add%2B0x470", "column") else { return };
+    let Some(found) = asked(&page("triton/add.sm_90.cubin"), "#f=0&v=9&pc=add%2B0x470", "column") else {
+        return;
+    };
     let expected = [
         "x, scalar register R8 R9, add+[0x470, 0x4b0), regx %rd3",
         "x, scalar register R10 R0, add+[0x4b0, 0xb50), regx %rd4",

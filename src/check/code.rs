@@ -191,7 +191,12 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
     let parts = functions.iter().flat_map(|&function| compare.described.parts(function));
     let expected: Vec<Range<u64>> = parts.map(|part| part.code()).collect();
     if !is_code_of(&actual, &expected) {
-        compare.report.find(FindingKind::Code, at.clone(), code_text(pcs, &expected), code_text(pcs, &actual));
+        compare.report.find(
+            FindingKind::Code,
+            at.clone(),
+            code_text(pcs, &expected),
+            code_text(pcs, &actual),
+        );
     }
 }
 

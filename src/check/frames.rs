@@ -214,7 +214,12 @@ fn frames_from<'o>(
                 let code = part.code();
                 let covered = fde.start..fde.start.wrapping_add(fde.length);
                 if code != covered {
-                    meanings.report.find(FindingKind::Code, site(function), code_text(pcs, &[code]), code_text(pcs, &[covered]));
+                    meanings.report.find(
+                        FindingKind::Code,
+                        site(function),
+                        code_text(pcs, &[code]),
+                        code_text(pcs, &[covered]),
+                    );
                 }
                 compare_common_entry(meanings, frames, fde, function, &site(function));
                 // Other entries can cover the same code.

@@ -234,8 +234,7 @@ pub fn variables_named<'d, 'o>(
         let nearest = near::nearest(name, known.filter_map(Entry::name));
         let is_outside_code = |pc: &u64| !files.iter().any(|dwarf| pcs::has_function(dwarf, *pc));
         let outside_code = pc.filter(is_outside_code).map(|pc| Named::OutsideCode { pc: pc_text(files, pc) });
-        let kind =
-            outside_code.unwrap_or_else(|| Named::Variable { pc: pc.map(|pc| pc_text(files, pc)) });
+        let kind = outside_code.unwrap_or_else(|| Named::Variable { pc: pc.map(|pc| pc_text(files, pc)) });
         let name = name.to_owned();
         return Err(ErrorKind::UnknownName { kind, name, nearest }.into());
     }

@@ -11,9 +11,9 @@ use super::inlined::InlinedCalls;
 use super::meant::Meant;
 use super::path;
 use eitri_dwarf::error::{Error, PcText};
+use eitri_dwarf::read::PcNotation;
 #[doc(hidden)]
 pub use eitri_dwarf::read::Recurring;
-use eitri_dwarf::read::PcNotation;
 
 /// An expression with a mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]

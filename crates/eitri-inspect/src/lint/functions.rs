@@ -75,9 +75,11 @@ fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
         let bytes = Count(bytes, "byte");
         let start = pcs.pc(range.start);
         let symbol = format!("the symbol at {start} has {:#x}", Count(size, "byte"));
-        Details::new(format!("code of {bytes:#x} from {start} on"))
-            .evidence([symbol])
-            .evidence(ends(file, function, range.start))
+        Details::new(format!("code of {bytes:#x} from {start} on")).evidence([symbol]).evidence(ends(
+            file,
+            function,
+            range.start,
+        ))
     });
 }
 
