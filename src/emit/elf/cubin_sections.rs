@@ -112,8 +112,7 @@ impl CubinSection<'_> {
         let mut last = 0..0;
         for relocation in &self.relocations {
             let Some(size) = field_bytes(relocation.kind) else { continue };
-            let place =
-                |text: String| Error::malformed(text).in_section(&name).at_offset(relocation.offset);
+            let place = |text: String| Error::malformed(text).in_section(&name).at_offset(relocation.offset);
             let start = relocation.offset as usize;
             let total = self.bytes.len();
             let field = self.bytes.get(start..).and_then(|rest| rest.get(..size));

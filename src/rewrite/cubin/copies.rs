@@ -156,7 +156,8 @@ fn refuse_unknown(facts: &Facts<'_, '_>, maps: &[usize]) -> Result<()> {
         None => Ok(()),
         Some(map) => {
             let name = map.function.name();
-            let text = format!("map of registers of `{name}`, which is no function of the file or of an entry");
+            let text =
+                format!("map of registers of `{name}`, which is no function of the file or of an entry");
             let section = super::names::in_file(facts.object, super::maps::HOMES);
             Err(Error::malformed(text).in_section(&section).at_offset(map.homes.start as u64))
         }
