@@ -164,8 +164,8 @@ fn refused(object: &[u8], malformed: &Malformed, prefix: &str, what: &str) {
     let names = match *section {
         ABBREVIATIONS => vec![*expected, INFO],
         RELOCATIONS => vec![*expected, RELOCATIONS],
-        // The bytes of the next object are taken for the rest, and its first name lacks them.
-        TYPES => vec![TYPES, MAP],
+        // The bytes of the next object are taken for the rest, and its first name lacks them. A map and its types have one name.
+        MAP | TYPES => vec![MAP, TYPES],
         _ => vec![*expected],
     };
     let is_expected = names.iter().any(|name| at.section.as_deref() == Some(&*format!("{prefix}{name}")));
