@@ -9,7 +9,7 @@ use super::digits::Digits;
 /// A pc or a range of pcs as text: `k+0x20` and `k+[0x20, 0x40)` in a cubin, where the code of each function is at 0 in the
 /// file, and `0x10020` and `[0x10020, 0x10040)` elsewhere.
 ///
-/// An object's [notation](crate::read::PcNotation) makes it. A width pads it with spaces.
+/// An object's [notation](crate::read::PcNotation) makes it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PcText<'n> {
     start: Position<'n>,
@@ -66,10 +66,6 @@ impl Position<'_> {
 
 impl fmt::Display for PcText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(width) = f.width() {
-            let text = self.to_string();
-            return write!(f, "{text:width$}");
-        }
         let Some((end, closing)) = &self.end else { return self.start.fmt(f) };
         let close = match closing {
             Closing::Exclusive => ")",
