@@ -282,12 +282,12 @@ pub enum Named {
     /// Variables in scope at a pc, or outside functions if there is no pc.
     Variable {
         /// The pc.
-        pc: Option<PcText<'static>>,
+        pc: Option<Box<PcText<'static>>>,
     },
     /// Variables outside functions, because no function is at the pc.
     OutsideCode {
         /// The pc.
-        pc: PcText<'static>,
+        pc: Box<PcText<'static>>,
     },
     /// Object sections.
     Section,
@@ -412,7 +412,7 @@ impl fmt::Display for ErrorKind {
             }
             Self::AmbiguousName { kind, name, candidates } => match kind {
                 Named::Variable { pc } => {
-                    write!(f, "`{name}` is ambiguous{}: {}", At::pc(pc.as_ref()), candidates.join("; "))
+                    write!(f, "`{name}` is ambiguous{}: {}", At::pc(pc.as_deref()), candidates.join("; "))
                 }
                 Named::Symbol => write!(f, "the object has several local symbols `{name}`"),
                 Named::Id => write!(f, "`{name}` is the name of {}", candidates.join(" and of ")),

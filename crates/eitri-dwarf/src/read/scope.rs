@@ -308,8 +308,9 @@ pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u
 }
 
 /// Returns a pc as an object's files write it.
-fn pc_text(files: &[&Dwarf<'_>], pc: u64) -> PcText<'static> {
-    files.first().map_or_else(|| PcText::address(pc), |dwarf| dwarf.pc_notation().pc(pc)).into_owned()
+fn pc_text(files: &[&Dwarf<'_>], pc: u64) -> Box<PcText<'static>> {
+    let text = files.first().map_or_else(|| PcText::address(pc), |dwarf| dwarf.pc_notation().pc(pc));
+    Box::new(text.into_owned())
 }
 
 /// Returns the error for a function that files do not have, with the nearest names.
