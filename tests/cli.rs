@@ -6,6 +6,7 @@ use crate::common;
 mod companions;
 mod configuration;
 mod cubin;
+mod cubin_pcs;
 mod dump_tables;
 mod examples;
 mod file_kinds;

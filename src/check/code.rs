@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 
 use super::comparison::Compare;
 use super::report::FindingKind;
-use super::tree::hex;
+use super::tree::code_text;
 use crate::error::{At, Count, Error, Result};
 use crate::model::{Address, CodePart, Function, FunctionId, Module, UnitId, Warned, Warning};
 use crate::read::{ElfSection, ElfSymbolKind, Entry, Object, ResolvedValue};
@@ -169,6 +169,7 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
             actual,
         );
     }
+    let pcs = compare.described.object.pc_notation();
     if compare.described.consumer.lists.has_absolute_bounds {
         // The base of the unit's lists, whose addresses are absolute.
         let base = match root.attr(dw::DW_AT_low_pc) {
@@ -176,7 +177,7 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
             _ => 0,
         };
         if !actual.is_empty() || base != 0 {
-            let actual = if actual.is_empty() { format!("{base:#x}") } else { hex(&actual) };
+            let actual = if actual.is_empty() { pcs.pc(base).to_string() } else { code_text(pcs, &actual) };
             compare.report.find(
                 FindingKind::Code,
                 at.clone(),
@@ -190,7 +191,12 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
     let parts = functions.iter().flat_map(|&function| compare.described.parts(function));
     let expected: Vec<Range<u64>> = parts.map(|part| part.code()).collect();
     if !is_code_of(&actual, &expected) {
-        compare.report.find(FindingKind::Code, at.clone(), hex(&expected), hex(&actual));
+        compare.report.find(
+            FindingKind::Code,
+            at.clone(),
+            code_text(pcs, &expected),
+            code_text(pcs, &actual),
+        );
     }
 }
 

@@ -13,7 +13,7 @@ use super::numbers::does_expression_combine;
 use super::places::{encoded_span, fault_text, frame_spans, model_contents, show_spans, whole_machine};
 use super::report::{CheckFinding, FindingKind, Obstacle};
 use super::tables::in_section;
-use super::tree::hex;
+use super::tree::code_text;
 use super::unspecified::Unspecified;
 use super::witness;
 use super::witnesses::{Witness, witnesses};
@@ -210,10 +210,16 @@ fn frames_from<'o>(
         (encoded, found) if encoded.len() == found.len() => {
             for (&&(function, ref part), &fde) in encoded.iter().zip(found) {
                 meanings.report.entries += 1;
+                let pcs = meanings.described.object.pc_notation();
                 let code = part.code();
                 let covered = fde.start..fde.start.wrapping_add(fde.length);
                 if code != covered {
-                    meanings.report.find(FindingKind::Code, site(function), hex(&[code]), hex(&[covered]));
+                    meanings.report.find(
+                        FindingKind::Code,
+                        site(function),
+                        code_text(pcs, &[code]),
+                        code_text(pcs, &[covered]),
+                    );
                 }
                 compare_common_entry(meanings, frames, fde, function, &site(function));
                 // Other entries can cover the same code.
@@ -298,6 +304,7 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
         code.map(move |code| (code.start, (code.end, id)))
     };
     let functions: BTreeMap<u64, (u64, FunctionId)> = module.functions().flat_map(code).collect();
+    let notation = meanings.described.object.pc_notation();
     let mut more = Vec::new();
     for fde in fdes.iter().filter(|fde| !functions.contains_key(&fde.start)) {
         let pcs = fde.start..fde.start.wrapping_add(fde.length);
@@ -312,7 +319,7 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
                     FindingKind::Frame,
                     site,
                     "one frame",
-                    format!("another frame for pcs {}", hex(&[pcs])),
+                    format!("another frame for pcs {}", code_text(notation, &[pcs])),
                 );
             }
             None => more.push(pcs),
@@ -322,7 +329,7 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
         let actual = format!(
             "{}, the first for pcs {}",
             Count(more.len(), "frame"),
-            hex(core::slice::from_ref(first))
+            code_text(notation, core::slice::from_ref(first))
         );
         meanings.report.find(
             FindingKind::Extra,

@@ -5,7 +5,7 @@ use core::ops::Range;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use super::describe::{Describe, Hex};
+use super::describe::Describe;
 use super::files::{Source, described, source};
 use super::index::PlacedPart;
 use super::report::{CheckReport, FindingKind};
@@ -13,7 +13,7 @@ use super::tree::Described;
 use crate::consumer::Consumer;
 use crate::error::{At, Count, Result};
 use crate::model::{self, FunctionId, LineTableRow, ScopeId, ScopeKind, UnitId};
-use crate::read::{Dwarf, LineProgram, LineRow, Unit};
+use crate::read::{Dwarf, LineProgram, LineRow, PcNotation, Unit};
 
 /// A line program's rows, with its sequences by start address. Each sequence ends with its end-of-sequence row.
 #[derive(Debug, Default)]
@@ -65,6 +65,7 @@ impl Lines<'_, '_> {
                 Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
             };
         }
+        let notation = self.described.object.pc_notation();
         let Rows { rows: found, sequences, .. } = &mut *known;
         for &id in &self.described.index.functions[id] {
             for part in self.described.parts(id) {
@@ -78,9 +79,10 @@ impl Lines<'_, '_> {
                 let end = sequence.last().filter(|row| row.end_sequence).map(|row| row.address);
                 let expected = part.code().end;
                 if end != Some(expected) {
-                    let expected = format!("the end of the rows at {expected:#x}");
+                    let expected = format!("the end of the rows at {}", notation.pc(expected));
                     let site = module.at_scope(module.function(id).scope);
-                    self.report.find(FindingKind::Line, site, expected, end.map(Hex).describe());
+                    let actual = end.map_or_else(|| "none".into(), |end| notation.pc(end).to_string());
+                    self.report.find(FindingKind::Line, site, expected, actual);
                 }
             }
         }
@@ -94,7 +96,7 @@ impl Lines<'_, '_> {
         for range in rest {
             let rows = &found[range];
             let kind = if are_over(self.described, rows) { FindingKind::Line } else { FindingKind::Extra };
-            self.report.find(kind, at.clone(), "no more rows", more_rows(rows));
+            self.report.find(kind, at.clone(), "no more rows", more_rows(notation, rows));
         }
     }
 
@@ -230,11 +232,12 @@ pub(super) fn lines_of_others(
     at: &At,
 ) {
     let Ok(Some(program)) = dwarf.lines(unit) else { return };
+    let pcs = described.object.pc_notation();
     let rows: Vec<LineRow> = program.rows().map_while(Result::ok).inspect(|_| crate::work::step()).collect();
     for range in sequences(&rows).into_values().flatten() {
         let rows = &rows[range];
         if are_over(described, rows) {
-            report.find(FindingKind::Line, at.clone(), "no more rows", more_rows(rows));
+            report.find(FindingKind::Line, at.clone(), "no more rows", more_rows(pcs, rows));
         }
     }
 }
@@ -244,9 +247,9 @@ fn are_over(described: Described<'_>, rows: &[LineRow]) -> bool {
     rows.windows(2).any(|rows| described.index.code.meet(&(rows[0].address..rows[1].address)))
 }
 
-fn more_rows(rows: &[LineRow]) -> String {
+fn more_rows(pcs: PcNotation<'_>, rows: &[LineRow]) -> String {
     let from = rows.first().map_or(0, |row| row.address);
-    format!("{} from {from:#x} on", Count(rows.len(), "row"))
+    format!("{} from {} on", Count(rows.len(), "row"), pcs.pc(from))
 }
 
 /// Operand counts for the standard opcodes: DWARF 5 section 6.2.5.2.

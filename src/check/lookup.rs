@@ -79,8 +79,9 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
         }
         // Functions without code have no range.
         if !is_code_of(&actual, &expected) || actual.iter().any(|code| code.start == code.end) {
-            let text = super::tree::hex;
-            tables.report.find(FindingKind::Table, site, text(&expected), text(&actual));
+            let pcs = tables.described.object.pc_notation();
+            let [expected, actual] = [expected, actual].map(|code| super::tree::code_text(pcs, &code));
+            tables.report.find(FindingKind::Table, site, expected, actual);
         }
     }
 }

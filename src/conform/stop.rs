@@ -12,7 +12,8 @@ use crate::eval::{
 use crate::op::Encoding;
 use crate::read::nvidia::RegisterMap;
 use crate::read::{
-    CurrentLocation, Dwarf, FrameSection, Frames, Object, ScopeVariable, variable_named, variables_named,
+    CurrentLocation, Dwarf, FrameSection, Frames, Object, PcNotation, ScopeVariable, variable_named,
+    variables_named,
 };
 use crate::target::Space;
 
@@ -48,6 +49,8 @@ pub struct Stop<'a> {
     pub context: Context<'a>,
     /// Target of the machine.
     pub target: &'a VectorTarget,
+    /// How the object's pcs are written.
+    pub pcs: PcNotation<'a>,
 }
 
 impl core::fmt::Debug for Stop<'_> {
@@ -72,6 +75,7 @@ impl<'a> Stop<'a> {
             snapshot: &machine.snapshot,
             context: machine.context(encoding, target),
             target,
+            pcs: PcNotation::default(),
         }
     }
 
@@ -96,7 +100,8 @@ impl<'a> Stop<'a> {
 
     /// Evaluates in the current lane, with all steps.
     pub fn steps(&self) -> (Steps<'a>, Found) {
-        let mut steps = dump::steps(self.body, self.machine, &self.context, self.target.built_in());
+        let target = self.target.built_in();
+        let mut steps = dump::steps_in(self.body, self.machine, &self.context, target, self.pcs);
         let lane = self.machine.lane().and_then(|lane| lane.try_into().ok());
         steps.result = self.in_space(steps.result, lane);
         let found = self.found(steps.result.clone(), self.machine);
@@ -225,7 +230,10 @@ impl<'a, 'o> StoppedObject<'a, 'o> {
                     None => continue,
                     Some(last) => format!("the machine has no frame {frame}: frame {last} has no caller"),
                 },
-                Err(fault) => format!("frame {frame} of the machine cannot be unwound: {fault}"),
+                Err(fault) => {
+                    let fault = fault.text(self.object.pc_notation());
+                    format!("frame {frame} of the machine cannot be unwound: {fault}")
+                }
             };
             return Err(ErrorKind::BadArgument(problem).into());
         }
@@ -275,6 +283,7 @@ impl<'a, 'o> StoppedObject<'a, 'o> {
             _ => info.body(located),
         };
         let snapshot = &machine.snapshot;
-        Ok(evaluate(&Stop { body, bits, space, machine: &whole, snapshot, context, target }))
+        let pcs = self.object.pc_notation();
+        Ok(evaluate(&Stop { body, bits, space, machine: &whole, snapshot, context, target, pcs }))
     }
 }

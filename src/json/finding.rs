@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::schema::{self, HasSchema, Schemas};
+use crate::error::PcText;
 use crate::lint::{Level, LintCode, LintFinding};
 
 /// A finding. All keys are present, in alphabetical order; `null` stands for no value.
@@ -16,6 +17,7 @@ struct Line<'f> {
     file: &'f str,
     fingerprint: String,
     function: Option<&'f str>,
+    function_pcs: Option<FunctionPcs<'f>>,
     inlined: Vec<&'f str>,
     level: &'static str,
     meant: Option<&'f str>,
@@ -37,6 +39,13 @@ struct Declared<'f> {
     line: u64,
 }
 
+/// Pcs from the start of a function's code.
+#[derive(Debug, Serialize)]
+struct FunctionPcs<'f> {
+    function: &'f str,
+    pcs: (String, String),
+}
+
 /// An expression with a mistake.
 #[derive(Debug, Serialize)]
 struct Fault<'f> {
@@ -45,7 +54,7 @@ struct Fault<'f> {
 }
 
 /// Version of the format, which changes whenever the keys change.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// Returns a finding's schema: a key for each field in [`Line`], with its description.
 pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
@@ -56,6 +65,8 @@ pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
     let number = u64::schema(to);
     let pc = schema::string("^0x[0-9a-f]{1,16}$");
     let pcs = schema::list(vec![pc.clone(), pc]);
+    let name = schema::about(text.clone(), "Name of the function's code section after `.text.`.", "");
+    let function_pcs = schema::object([("function", name, false), ("pcs", pcs.clone(), false)]);
     let declared = schema::object([("file", text.clone(), false), ("line", number.clone(), false)]);
     let fault = schema::about(
         schema::list(vec![number.clone(), number.clone()]),
@@ -77,6 +88,12 @@ pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
             "64 bits: the same in another build of the source.",
         ),
         ("function", maybe(&text), "Name of the function."),
+        (
+            "function_pcs",
+            maybe(&function_pcs),
+            "In a cubin, the same pcs from the start of the function's code, as NVIDIA's tools print them; `pcs` has the \
+             addresses that the reader assigns.",
+        ),
         ("inlined", texts, "Names of inlined functions around the variable, the outermost first."),
         ("level", levels, "Weight of the finding."),
         ("meant", maybe(&text), "Intended meaning, where it can be inferred."),
@@ -110,6 +127,9 @@ pub fn write_finding(finding: &LintFinding, file: &str) -> String {
         file,
         fingerprint: format!("{:016x}", finding.fingerprint()),
         function: finding.function.as_deref(),
+        function_pcs: finding.function_pcs.as_ref().and_then(PcText::in_function).map(|(function, pcs)| {
+            FunctionPcs { function, pcs: (hexadecimal(pcs.start), hexadecimal(pcs.end)) }
+        }),
         inlined: finding.inlined.names(),
         level: finding.level.name(),
         meant: finding.meant.as_deref(),

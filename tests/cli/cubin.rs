@@ -61,7 +61,7 @@ fn rows_of_a_cubin_have_what_changes() {
     let whole = rows(&["-v"]);
     assert_eq!((short.len(), whole.len()), (3, 3));
     assert_eq!(short[0], whole[0]);
-    assert_eq!(short[1].trim_start(), "0x10020      cfa=R1+0");
+    assert_eq!(short[1].trim_start(), "add+0x20     cfa=R1+0");
     // The registers that a call overwrites are one item.
     assert!(whole[1].contains(",R2-R254,") && whole[1].matches("=undefined").count() == 1, "{}", whole[1]);
 }
@@ -92,9 +92,9 @@ fn variables_in_registers_of_ptx_are_in_their_homes() {
     assert_eq!((lint.code, lint.errors.as_str()), (0, ""), "{}", lint.text());
     let dump = run(&["dump", &cubin]).text();
     let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("a number");
-    // Bounds of `[0x10, 0x20` in front of a text.
+    // Bounds of `k+[0x10, 0x20` in front of a text.
     let bounds = |line: &str, end: &str| {
-        let (bounds, rest) = line.trim().strip_prefix('[')?.split_once(end)?;
+        let (bounds, rest) = line.trim().strip_prefix("k+[")?.split_once(end)?;
         let (start, end) = bounds.split_once(", ")?;
         Some((number(start), number(end), rest.to_owned()))
     };
@@ -119,7 +119,7 @@ fn variables_in_registers_of_ptx_are_in_their_homes() {
     };
     let asked = |command: &str, variable: &str, pc: u64, memory: Value| {
         let machine = folder.file("machine.json", stopped(memory));
-        run(&[command, &cubin, "--var", variable, "--pc", &format!("{pc:#x}"), "--machine", &machine])
+        run(&[command, &cubin, "--var", variable, "--pc", &format!("k+{pc:#x}"), "--machine", &machine])
     };
     let mut counts = [0; 4];
     for (start, end, place) in &places {

@@ -37,7 +37,7 @@ fn ptx_is_written_checked_and_printed() {
 
     let ran = run(&["dump", &out]);
     assert_eq!((ran.code, &*ran.errors), (0, ""));
-    for part in ["[0x10003, 0x10005): regx %r1\n", "[0x10005, 0x10008): regx %r3\n", "DW_AT_name: \"by\"\n"] {
+    for part in ["k+[0x3, 0x5): regx %r1\n", "k+[0x5, 0x8): regx %r3\n", "DW_AT_name: \"by\"\n"] {
         assert!(ran.text().contains(part), "{part}: {}", ran.text());
     }
 

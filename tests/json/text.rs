@@ -314,7 +314,7 @@ fn wrong_references_have_kinds() {
     let name = String::from("a");
     assert_eq!(
         refused(r#"{"namespace": {"in": "b"}}"#),
-        ErrorKind::UnknownName { kind, name: "b".into(), nearest: vec!["a".into()] }
+        ErrorKind::UnknownName { kind: kind.clone(), name: "b".into(), nearest: vec!["a".into()] }
     );
     assert_eq!(
         refused(r#"{"unit": {"name": "a"}}, {"namespace": {"in": "a"}}"#),

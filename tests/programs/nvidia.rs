@@ -49,18 +49,19 @@ pub(super) fn dumped(path: &Path) -> String {
     eitri::dump::print(&bytes, None).expect("a dump")
 }
 
-/// Functions of a dump: addresses by name.
-fn functions(dump: &str) -> BTreeMap<&str, u64> {
-    let lines = dump.lines().filter_map(|line| line.strip_prefix("function ")?.split_once(": "));
-    lines.map(|(name, rest)| (name, hex(rest.split(',').next().expect("an address")))).collect()
-}
-
 fn hex(text: &str) -> u64 {
     u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_else(|_| panic!("a number: {text}"))
 }
 
-/// Lines by address: the line of the last row there, and the line of the call if the code is inlined.
-type Lines = BTreeMap<u64, (u64, Option<u64>)>;
+/// Lines by function and offset in its section: the line of the last row there, and the line of the call if the code is
+/// inlined.
+type Lines = BTreeMap<(String, u64), (u64, Option<u64>)>;
+
+/// Parses `k+0x20`.
+fn pc(text: &str) -> (String, u64) {
+    let (function, offset) = text.rsplit_once('+').unwrap_or_else(|| panic!("a pc: {text}"));
+    (function.into(), hex(offset))
+}
 
 /// Headings of the line tables in a dump: of the source, and of the PTX.
 const TABLES: [&str; 2] = ["\nlines: ", "\nlines of the PTX: "];
@@ -78,7 +79,7 @@ fn lines_of_dump(dump: &str, table: &str) -> Lines {
                 let line = position.split(':').nth(1).and_then(|line| line.parse().ok()).expect("a line");
                 sequence.push(line);
                 let call = row.split_once(" at row ").map(|(_, call)| call.parse::<usize>().expect("a row"));
-                found.insert(hex(words[0]), (line, call.map(|call| sequence[call - 1])));
+                found.insert(pc(words[0]), (line, call.map(|call| sequence[call - 1])));
             }
         }
     }
@@ -86,14 +87,14 @@ fn lines_of_dump(dump: &str, table: &str) -> Lines {
 }
 
 /// The lines that `nvdisasm` prints with a flag: `-gi` for the source, `-gp` for the PTX.
-fn lines_of_tool(path: &Path, flag: &str, functions: &BTreeMap<&str, u64>) -> Option<Lines> {
+fn lines_of_tool(path: &Path, flag: &str) -> Option<Lines> {
     let text = NVDISASM.run(&[flag, "-c", path.to_str()?])?.clean();
     let mut found = BTreeMap::new();
-    let mut base = 0;
+    let mut function = "";
     let mut next = None;
     for line in text.lines() {
         if let Some(name) = line.strip_prefix(".text.").and_then(|line| line.strip_suffix(':')) {
-            base = functions[name];
+            function = name;
         } else if let Some((_, note)) = line.split_once("//## File ") {
             let number = |text: &str| text.split(' ').next().and_then(|line| line.parse::<u64>().ok());
             let mut parts = note.split(", line ").skip(1);
@@ -105,7 +106,7 @@ fn lines_of_tool(path: &Path, flag: &str, functions: &BTreeMap<&str, u64>) -> Op
             && let Some((address, _)) = rest.split_once("*/")
             && let Some(note) = next.take()
         {
-            found.insert(base + hex(address), note);
+            found.insert((function.to_owned(), hex(address)), note);
         }
     }
     Some(found)
@@ -114,20 +115,22 @@ fn lines_of_tool(path: &Path, flag: &str, functions: &BTreeMap<&str, u64>) -> Op
 /// Compares the lines of a dump with those of `nvdisasm`; `None` without it.
 pub(super) fn compare_lines(path: &Path, flag: &str, what: &str) -> Option<Lines> {
     let dump = dumped(path);
-    let functions = functions(&dump);
-    let expected = lines_of_tool(path, flag, &functions)?;
+    let expected = lines_of_tool(path, flag)?;
     let found = lines_of_dump(&dump, TABLES[usize::from(flag == "-gp")]);
     // The tool repeats the note of a line at labels, and omits rows that repeat the one before.
-    let at = |address: u64| found.range(..=address).next_back().map(|(_, line)| *line);
-    for (&address, &line) in &expected {
-        assert_eq!(at(address), Some(line), "{what} {flag} {address:#x}");
+    let at = |pc: &(String, u64)| {
+        let (place, line) = found.range(..=pc.clone()).next_back()?;
+        (place.0 == pc.0).then_some(*line)
+    };
+    for (pc, &line) in &expected {
+        assert_eq!(at(pc), Some(line), "{what} {flag} {pc:x?}");
     }
-    let changes = found.iter().filter(|(address, line)| {
-        found.range(..**address).next_back().is_none_or(|(_, before)| before != *line)
+    let changes = found.iter().filter(|(pc, line)| {
+        let before = found.range(..(*pc).clone()).next_back();
+        before.is_none_or(|(place, before)| place.0 != pc.0 || before != *line)
     });
-    for (address, line) in changes {
-        // The end of a sequence is not in the map, so that the first row of a function always is.
-        assert_eq!(expected.get(address), Some(line), "{what} {flag} {address:#x}");
+    for (pc, line) in changes {
+        assert_eq!(expected.get(pc), Some(line), "{what} {flag} {pc:x?}");
     }
     Some(expected)
 }
@@ -175,7 +178,6 @@ pub(super) fn elf_of_tool(path: &Path) -> Option<String> {
 pub(super) fn compare_registers(path: &Path, what: &str) -> Option<usize> {
     let text = elf_of_tool(path)?;
     let dump = dumped(path);
-    let functions = functions(&dump);
     let mut expected = Vec::new();
     let mut name = "";
     let (_, section) = text.split_once(".section .nv_debug_info_reg_sass\n").expect("the section");
@@ -186,9 +188,8 @@ pub(super) fn compare_registers(path: &Path, what: &str) -> Option<usize> {
             line.trim().strip_prefix("(reg: ").and_then(|line| line.split_once(") "))
         {
             let numbers: Vec<u64> = rest.split(", ").map(hex).collect();
-            let start = functions[name] + numbers[1];
-            let end = functions[name] + numbers[2];
-            expected.push(format!("[{start:#x}, {end:#x}] {register}: {}", home(numbers[0])));
+            let [start, end] = [numbers[1], numbers[2]];
+            expected.push(format!("{name}+[{start:#x}, {end:#x}] {register}: {}", home(numbers[0])));
         }
     }
     let (_, registers) = dump.split_once("\nregisters of ").expect("registers");
@@ -317,8 +318,6 @@ fn ptxas_takes_texts_with_debug_information() {
         let Some(ran) = PTXAS.run(&arguments) else { return };
         ran.clean();
         let dump = dumped(&path);
-        let functions = functions(&dump);
-        let base = functions["scale"];
 
         let Some(expected) = compare_lines(&path, "-gi", processor) else { return };
         // The inlined function's rows, with the line of the call.
@@ -353,7 +352,7 @@ fn ptxas_takes_texts_with_debug_information() {
         assert_eq!(bounds.len(), lists.len(), "{processor}: {bounds:x?}");
         for ((start, end), (.., expression)) in bounds.into_iter().zip(&lists) {
             let register = expression.split(' ').nth(1).expect("a register");
-            let bounds = format!("[{:#x}, {:#x}): ", base + start, base + end);
+            let bounds = format!("scale+[{start:#x}, {end:#x}): ");
             assert!(
                 dump.lines().any(|line| line.contains(&bounds) && line.contains(register)),
                 "{processor}: {bounds}{register}"

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
+use eitri::emit::Section;
+use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::op::Reg;
 use eitri::read::{CfaRule, Dwarf, FrameSection, Object, RegisterRule};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
 use crate::reader::compiled::{CLANG, GCC, compile, dumped, hex, sources};
+use crate::reader::tools::Folder;
 
 /// FDEs in the output of the tool: pcs, and a line for each row.
 fn frames_of_tool(path: &Path, section: FrameSection) -> Option<Vec<(u64, u64, Vec<String>)>> {
@@ -118,4 +121,56 @@ fn rows_are_those_that_llvm_computes() {
         let text = eitri::dump::print(&bytes, None).unwrap();
         assert!(text.contains(&format!("\nframes: {}\n", section.name())), "{text}");
     }
+}
+
+/// The address size of a frame is that of the file's class, or of a version 4 entry; not that of a unit, which can differ.
+/// DWARF 5 section 6.4.1, `address_size`.
+#[test]
+fn address_size_of_frames_is_not_that_of_the_first_unit() {
+    const START: u64 = 0x1122_3344_5566_7788;
+    let section = |name: &'static str, bytes: Vec<u8>| Section {
+        name,
+        bytes,
+        relocations: Vec::new(),
+        is_strings: false,
+        group: None,
+    };
+    // A compile unit with a name, without children.
+    let abbreviations = [1, 0x11, 0, 3, 8, 0, 0, 0].to_vec();
+    // Version 4, abbreviations at 0, addresses of 4 and of 8 bytes.
+    let unit = |size: u8| [&[10, 0, 0, 0, 4, 0, 0, 0, 0, 0, size, 1][..], b"a\0"].concat();
+    let units = [unit(4), unit(8)].concat();
+    let entry = |id: u32, rest: &[u8]| {
+        let contents = [&id.to_le_bytes()[..], rest].concat();
+        [&(contents.len() as u32).to_le_bytes()[..], &contents].concat()
+    };
+    // The CFA is register 7 plus 8; the return address, in column 16, is 8 bytes below it.
+    let rules = [1, 0x78, 16, 0x0c, 7, 8, 0x90, 1];
+    let first = entry(u32::MAX, &[&[3, 0][..], &rules].concat());
+    let fde = entry(0, &[START.to_le_bytes(), 0x20u64.to_le_bytes()].concat());
+    // A version 4 entry has its own address size, and no segments.
+    let second = entry(u32::MAX, &[&[4, 0, 4, 0][..], &rules].concat());
+    let at = (first.len() + fde.len()) as u32;
+    let small = entry(at, &[0x1000u32.to_le_bytes(), 0x10u32.to_le_bytes()].concat());
+    let frames = [first, fde, second, small].concat();
+    let sections = [
+        section(".debug_abbrev", abbreviations),
+        section(".debug_info", units),
+        section(".debug_frame", frames),
+    ];
+    let code = ObjectCode::text(vec![0xc3]).with_function("f", 0, 1);
+    let bytes = new_object(&Target::x86_64(), &code, &sections).expect("an object");
+    let object = Object::read(&bytes).expect("an object");
+    let dwarf = Dwarf::read(&object).expect("units");
+    let sizes: Vec<u8> = dwarf.units().iter().map(|unit| unit.encoding.address_bytes).collect();
+    assert_eq!(sizes, [4, 8]);
+    let frames = dwarf.frames(FrameSection::Debug).expect("frames");
+    let found: Vec<_> = frames.fdes.iter().map(|fde| (fde.start, fde.length)).collect();
+    assert_eq!(found, [(START, 0x20), (0x1000, 0x10)]);
+    // LLVM takes the class, too.
+    let folder = Folder::new();
+    let Some(printed) = dumped("--debug-frame", &folder.file("a.o", &bytes)) else { return };
+    let pcs: Vec<&str> =
+        printed.lines().filter_map(|line| line.split_once(" pc=")).map(|(_, pcs)| pcs).collect();
+    assert_eq!(pcs, ["1122334455667788...11223344556677a8", "00001000...00001010"]);
 }

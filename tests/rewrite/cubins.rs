@@ -5,7 +5,7 @@ use eitri::dump::{DumpOptions, dump};
 use eitri::read::nvidia::RegisterMap;
 use eitri::read::{Dwarf, FrameSection, Object};
 
-use super::nvlink::{FIRST, NVLINK, SECOND, X, Y, compiled, disassembled, linked, printed};
+use super::nvlink::{FIRST, SECOND, X, Y, disassembled, linked, printed};
 use super::{loaded, rewritten};
 use crate::common::cases::{Random, cases};
 use crate::common::tools::{Folder, Tool};
@@ -255,90 +255,6 @@ fn other_consumers_and_name_indices_are_refused() {
         rewritten(&bytes, |options| options.consumer = Some(dwarf5)).expect_err("DWARF 5").to_string();
     assert!(error.contains("cuda-gdb-sass"), "{error}");
     assert!(rewritten(&bytes, |options| options.names = true).is_err());
-}
-
-/// A change of an object before it is linked.
-type Change = (&'static str, &'static str, fn(&mut Vec<u8>));
-
-fn set(bytes: &mut [u8], offset: usize, number: &[u8]) {
-    bytes[offset..offset + number.len()].copy_from_slice(number);
-}
-
-/// Offset after the first name in a map, where the number of words is.
-fn after_name(bytes: &[u8]) -> usize {
-    bytes.iter().position(|&byte| byte == 0).expect("a name") + 1
-}
-
-fn cut(bytes: &mut Vec<u8>, count: usize) {
-    bytes.truncate(bytes.len() - count);
-}
-
-/// Malformed parts: the section in which they are, and the section that the error names.
-const MALFORMED: &[Change] = &[
-    (".debug_info", ".debug_info", |it| set(it, 0, &0x10000u32.to_le_bytes())),
-    (".debug_info", ".debug_info", |it| set(it, 0, &[0xff; 4])),
-    (".debug_info", ".debug_info", |it| set(it, 4, &[9])),
-    (".debug_info", ".debug_info", |it| set(it, 10, &[3])),
-    (".debug_info", ".debug_info", |it| set(it, 11, &[0x7f])),
-    (".debug_info", ".debug_info", |it| cut(it, 5)),
-    (".debug_abbrev", ".debug_info", |it| set(it, 4, &[0x7f])),
-    (".debug_abbrev", ".debug_abbrev", |it| cut(it, 3)),
-    (".debug_abbrev", ".debug_abbrev", |it| cut(it, 20)),
-    (".debug_loc", ".debug_loc", |it| cut(it, 5)),
-    (".debug_line", ".debug_line", |it| set(it, 0, &0x10000u32.to_le_bytes())),
-    (".debug_line", ".debug_line", |it| set(it, 4, &[9])),
-    (".debug_line", ".debug_line", |it| set(it, 6, &0x10000u32.to_le_bytes())),
-    (".debug_line", ".debug_line", |it| set(it, 14, &[0])),
-    (".debug_line", ".debug_line", |it| cut(it, 5)),
-    (".nv_debug_line_sass", ".nv_debug_line_sass", |it| set(it, 14, &[0])),
-    (".nv_debug_line_sass", ".nv_debug_line_sass", |it| cut(it, 5)),
-    (".debug_frame", ".debug_frame", |it| set(it, 4, &0x10000u64.to_le_bytes())),
-    (".debug_frame", ".debug_frame", |it| set(it, 20, &[9])),
-    (".debug_frame", ".debug_frame", |it| cut(it, 5)),
-    (".nv_debug_info_reg_sass", ".nv_debug_info_reg_sass", |it| {
-        let count = after_name(it);
-        set(it, count, &[0xff; 4]);
-    }),
-    (".nv_debug_info_reg_sass", ".nv_debug_info_reg_sass", |it| cut(it, 3)),
-    (".nv_debug_info_reg_type", ".nv_debug_info_reg_type", |it| {
-        let count = after_name(it);
-        set(it, count, &[0xff; 4]);
-    }),
-    // Types of relocations, which nvlink copies.
-    (".rela.debug_info", ".debug_info", |it| set(it, 8, &[99])),
-];
-
-/// nvlink copies malformed parts of either object. They are errors with section and offset.
-#[test]
-fn malformed_parts_of_linked_objects_are_errors() {
-    let folder = Folder::new();
-    for (name, source) in [("x", X), ("y", Y)] {
-        if compiled(&folder, "sm_80", name, source, "-G").is_none() {
-            return;
-        }
-    }
-    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("an object");
-    let original = read("x.o");
-    let raw = Object::raw_sections(&original).expect("sections");
-    for (number, (section, expected, change)) in MALFORMED.iter().enumerate() {
-        let (_, contents) = raw.iter().find(|(name, _)| name == section).expect("the section");
-        let mut contents = contents.to_vec();
-        change(&mut contents);
-        let changed = eitri::emit::elf::replace_contents(&original, section, contents).expect("an object");
-        folder.file("bad.o", changed);
-        for order in [["bad.o", "y.o"], ["y.o", "bad.o"]] {
-            let words = ["-arch=sm_80", "-g", order[0], order[1], "-o", "linked.cubin"];
-            let Some(ran) = NVLINK.run_in(folder.path(), &words) else { return };
-            assert!(ran.succeeded, "{number}: {ran}");
-            let error = rewritten(&read("linked.cubin"), |_| {}).expect_err("a malformed part");
-            let at = error.at();
-            // Where abbreviations end too early decides which section has the first error.
-            let is_in = |name: &str| at.section.as_deref() == Some(name);
-            let is_abbreviation = *section == ".debug_abbrev" && is_in(".debug_info");
-            assert!(is_in(expected) || is_abbreviation, "{number} {order:?}: {error}");
-            assert!(at.offset.is_some(), "{number} {order:?}: {error}");
-        }
-    }
 }
 
 /// Damaged cubins are rewritten or refused. What stays loaded stays.

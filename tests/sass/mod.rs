@@ -9,6 +9,8 @@ mod lines;
 mod linked;
 mod mercury;
 mod new;
+mod page;
+mod tables;
 mod untouched;
 
 use eitri::build::Builder;

@@ -192,12 +192,17 @@ fn answered(stop: &Stop<'_>, is_drawn: bool) -> Answer {
 fn address(pc: &Pc, files: &[&Dwarf<'_>]) -> Result<u64, Failure> {
     match pc {
         Pc::Address(address) => Ok(*address),
-        Pc::In { .. } if files.is_empty() => {
-            let problem = "the function has no object file; expected --var";
-            Err(Failure::line(format_args!("--pc {pc}: {problem}")))
-        }
         Pc::In { function, offset } => {
-            address_in(files, function, *offset).map_err(|error| Failure::line(format_args!("--pc: {error}")))
+            let [first, ..] = files else {
+                let problem = "the function has no object file; expected --var";
+                return Err(Failure::line(format_args!("--pc {pc}: {problem}")));
+            };
+            // As commands print the pcs of a cubin; a function in another's section also has its own name.
+            match first.pc_notation().address(function, *offset) {
+                Some(address) => Ok(address),
+                None => address_in(files, function, *offset)
+                    .map_err(|error| Failure::line(format_args!("--pc: {error}"))),
+            }
         }
     }
 }

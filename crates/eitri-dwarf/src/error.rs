@@ -13,9 +13,11 @@
 mod at;
 mod construct;
 mod count;
+mod digits;
 mod facts;
 mod kind;
 mod limit;
+mod pcs;
 mod texts;
 
 use core::fmt;
@@ -27,9 +29,12 @@ pub use at::{At, JsonPlace};
 pub use construct::Construct;
 #[doc(hidden)]
 pub use count::Count;
+pub(crate) use digits::Digits;
 pub use facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, UnavailableValue};
 pub use kind::{ErrorKind, Named, Ranges};
 pub use limit::{Limit, Quantity};
+pub use pcs::PcText;
+pub(crate) use pcs::{Closing, Position};
 
 /// Result of a fallible call of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;

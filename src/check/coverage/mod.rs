@@ -303,7 +303,11 @@ impl<'c> Compared<'c, '_> {
                             .with(|context| context.pcs = Some(position..position + 1)),
                         lane: Some(LANE),
                         expected: show(&merged(&whole, bits, module.target().byte_order()), module.target()),
-                        found: format!("{} at {pc:#x}", show(&spans, module.target())),
+                        found: format!(
+                            "{} at {}",
+                            show(&spans, module.target()),
+                            self.object.pc_notation().pc(pc)
+                        ),
                         trace: Vec::new(),
                     });
                 }

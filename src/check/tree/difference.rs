@@ -89,8 +89,9 @@ impl<'a, 'o> Compared<'a, 'o> {
             };
             if !is_same {
                 let kind = if is_named { FindingKind::Type } else { kind(*name) };
-                let expected = subject(format!("{} {}", name.describe(), expected.describe()));
-                self.differ(kind, expected, value.describe());
+                let pcs = entry.dwarf().pc_notation();
+                let expected = subject(format!("{} {}", name.describe(), expected.describe(pcs)));
+                self.differ(kind, expected, value.describe(pcs));
             }
         }
         let is_listed = |name| {
@@ -150,7 +151,13 @@ fn only(entry: Entry<'_, '_>, names: &[DwAt], is_allowed: impl Fn(DwAt) -> bool)
             let name = if is_lanes { DW_AT_LLVM_LANES } else { name };
             let name = crate::dump::names::attribute(name, &value);
             let expected = if is_again { format!("{name} once") } else { format!("no {name}") };
-            return Err((expected, value.describe()));
+            let found = match value {
+                read::ResolvedValue::Address(address) => {
+                    format!("address {}", entry.dwarf().pc_notation().pc(address))
+                }
+                value => value.describe(),
+            };
+            return Err((expected, found));
         }
     }
     Ok(())

@@ -22,4 +22,4 @@ pub(super) use described::{Described, Encoded, Node, Number};
 pub(super) use difference::{Compared, Different, Reference};
 pub(super) use found::Found;
 pub(super) use tags::is_part;
-pub(super) use value::{Entity, hex};
+pub(super) use value::{Entity, code_text};

@@ -10,7 +10,7 @@ use crate::error::Count;
 use crate::model::{
     CallId, FunctionId, ImportId, LabelId, ScopeId, TypeId, UnitId, VariableId, VariantValues,
 };
-use crate::read::Entry;
+use crate::read::{Entry, PcNotation};
 
 /// Attributes that locate the tables for a unit's indices, by section offset.
 pub(in crate::check) const BASES: [DwAt; 4] =
@@ -85,16 +85,17 @@ impl Value<'_, '_> {
     }
 }
 
-impl Describe for Value<'_, '_> {
-    fn describe(&self) -> String {
+impl Value<'_, '_> {
+    /// Returns the value as text, with pcs as the object writes them.
+    pub(super) fn describe(&self, pcs: PcNotation<'_>) -> String {
         match self {
             Self::Absent => "none".into(),
             Self::Elsewhere | Self::Present => "a value".into(),
             Self::Flag(is) => is.describe(),
             Self::Number(number) => number.describe(),
             Self::Text(text) => text.describe(),
-            Self::Address(address) => format!("{address:#x}"),
-            Self::Code(code) => hex(code),
+            Self::Address(address) => pcs.pc(*address).to_string(),
+            Self::Code(code) => code_text(pcs, code),
             Self::File(file) => file.describe(),
             Self::Expr(_) | Self::PerhapsExpr(_) => "an expression".into(),
             Self::Block(bytes) => Count(bytes.len(), "byte").to_string(),
@@ -107,9 +108,9 @@ impl Describe for Value<'_, '_> {
     }
 }
 
-/// Text for ranges.
-pub(in crate::check) fn hex(ranges: &[Range<u64>]) -> String {
-    let ranges: Vec<_> = ranges.iter().map(|range| format!("{:#x}..{:#x}", range.start, range.end)).collect();
+/// Text for ranges of pcs.
+pub(in crate::check) fn code_text(pcs: PcNotation<'_>, ranges: &[Range<u64>]) -> String {
+    let ranges: Vec<_> = ranges.iter().map(|range| pcs.pcs(range).to_string()).collect();
     if ranges.is_empty() { "no code".into() } else { ranges.join(", ") }
 }
 

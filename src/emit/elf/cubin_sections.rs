@@ -40,6 +40,11 @@ impl CubinLayer {
         }
     }
 
+    /// Returns the name in the file of a section.
+    pub(crate) fn section_name(self, name: &str) -> String {
+        format!("{}{name}", self.prefix())
+    }
+
     /// Type of the symbol table.
     fn symbols(self) -> elf::SectionType {
         match self {
@@ -101,13 +106,13 @@ impl CubinSection<'_> {
     ///
     /// # Errors
     /// An addend exceeds its field, a field the section, or two fields overlap.
-    pub(crate) fn with_addends(&self) -> Result<Self> {
+    pub(crate) fn with_addends(&self, layer: CubinLayer) -> Result<Self> {
+        let name = layer.section_name(&self.name);
         let mut filled = self.clone();
         let mut last = 0..0;
         for relocation in &self.relocations {
             let Some(size) = field_bytes(relocation.kind) else { continue };
-            let place =
-                |text: String| Error::malformed(text).in_section(&self.name).at_offset(relocation.offset);
+            let place = |text: String| Error::malformed(text).in_section(&name).at_offset(relocation.offset);
             let start = relocation.offset as usize;
             let total = self.bytes.len();
             let field = self.bytes.get(start..).and_then(|rest| rest.get(..size));

@@ -17,8 +17,8 @@ use super::texts;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::import::EqualTypes;
 use crate::read::{
-    Attribute, Cie, Dwarf, Entry, Fde, FrameSection, InlinedRow, LineProgram, LineRow, Object, ResolvedValue,
-    nvidia,
+    Attribute, Cie, Dwarf, Entry, Fde, FrameSection, InlinedRow, LineProgram, LineRow, Object, PcNotation,
+    ResolvedValue, nvidia,
 };
 
 /// Compares a result with what stays of the original.
@@ -34,14 +34,15 @@ pub(super) fn compare(
 ) -> Result<()> {
     let dwarf = read::entries(after)?;
     let before = nvidia::lines(original.object).zip(&original.programs[0]);
-    let programs = rows(LINES, before, nvidia::lines(after), str::to_owned)?;
+    let pcs = after.pc_notation();
+    let programs = rows((LINES, pcs), before, nvidia::lines(after), str::to_owned)?;
     let before = nvidia::ptx_lines(original.object).zip(&original.programs[1]);
     let texts = texts::repeated(original.sections);
     let name = |path: &str| {
         let known = texts.get(path.as_bytes()).copied();
         String::from_utf8_lossy(known.unwrap_or(path.as_bytes())).into_owned()
     };
-    rows(PTX_LINES, before, nvidia::ptx_lines(after), name)?;
+    rows((PTX_LINES, pcs), before, nvidia::ptx_lines(after), name)?;
     entries(original.dwarf, parts, equal, &dwarf, &programs)?;
     frames(original, &dwarf)?;
     let stay = original.maps.iter().zip(0..).filter(|(_, index)| gone.maps.binary_search(index).is_err());
@@ -103,6 +104,9 @@ fn entries(
         }
         let mut others = right.attributes();
         let text = |it: Option<Attribute<'_>>| match it {
+            Some(Attribute { name, value: ResolvedValue::Address(address), .. }) => {
+                format!("{name} {}", after.pc_notation().pc(address))
+            }
             Some(attribute) => format!("{} {}", attribute.name, attribute.value),
             None => "no further attribute".into(),
         };
@@ -160,7 +164,7 @@ type Programs = HashMap<u64, u64>;
 /// Compares the rows that stay, with their files. A program without rows need not be in the result.
 /// `names` returns the name that a file has in the result.
 fn rows<'b, 'a, 'p>(
-    section: &str,
+    (section, pcs): (&str, PcNotation<'_>),
     before: impl Iterator<Item = (Result<LineProgram<'b>>, &'p Program<'p>)>,
     mut after: impl Iterator<Item = Result<LineProgram<'a>>>,
     names: impl Fn(&str) -> String,
@@ -191,7 +195,7 @@ fn rows<'b, 'a, 'p>(
         first_difference(&one, &two, |path| format!("file `{path}`"))
             .map_or(Ok(()), |(one, two)| Err(differs(section, left.offset, two, one)))?;
         let [one, two] = [facts(&left, &stay)?, facts(&right, &[])?];
-        let text = |(row, _): &RowFacts<'_>| format!("a row at {:#x}, line {}", row.address, row.line);
+        let text = |(row, _): &RowFacts<'_>| format!("a row at {}, line {}", pcs.pc(row.address), row.line);
         first_difference(&one, &two, text)
             .map_or(Ok(()), |(one, two)| Err(differs(section, left.offset, two, one)))?;
         programs.insert(left.offset, right.offset);
@@ -239,14 +243,15 @@ fn facts<'o>(program: &LineProgram<'o>, stay: &[bool]) -> Result<Vec<RowFacts<'o
 /// Compares the frames that stay: their instructions, and those of their common entries.
 fn frames(read: &Read<'_, '_>, after: &Dwarf<'_>) -> Result<()> {
     let Some(from) = read.section(FRAMES) else { return Ok(()) };
+    let pcs = after.pc_notation();
     let before = read.frames()?;
     let new = after.frames(FrameSection::Debug)?;
     let mut others = new.fdes.iter();
     for left in super::frames::kept(&from, &before)? {
         let text = |fde: &Fde<'_>| {
             let bytes = fde.instructions.bytes.len();
-            let end = fde.start.wrapping_add(fde.length);
-            format!("a frame of [{:#x}, {end:#x}) with {} of instructions", fde.start, Count(bytes, "byte"))
+            let code = fde.start..fde.start.wrapping_add(fde.length);
+            format!("a frame of {} with {} of instructions", pcs.pcs(&code), Count(bytes, "byte"))
         };
         let Some(right) = others.next() else {
             return Err(differs(FRAMES, left.offset, "no further frame", text(left)));
@@ -268,7 +273,7 @@ fn frames(read: &Read<'_, '_>, after: &Dwarf<'_>) -> Result<()> {
     }
     match others.next() {
         Some(extra) => {
-            let text = format!("a frame at {:#x}", extra.start);
+            let text = format!("a frame at {}", pcs.pc(extra.start));
             Err(differs(FRAMES, extra.offset, text, "no further frame"))
         }
         None => Ok(()),

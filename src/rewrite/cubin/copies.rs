@@ -4,13 +4,14 @@
 //! entries of all copies to the kept code. Only the rows and the frame of the kept code keep their relocation; from
 //! sm_100 on, rows of dropped code go, and the homes in its map are 0 or uninitialised.
 
-use hashbrown::HashMap;
+use gimli::constants as dw;
+use hashbrown::{HashMap, HashSet};
 
 use super::lines::Program;
 use super::maps::Map;
 use super::same::are_same;
 use crate::emit::elf::CubinSymbol;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::read::{Dwarf, Entry, Object};
 
 /// A function's entry.
@@ -133,10 +134,34 @@ pub(super) fn gone(facts: &Facts<'_, '_>) -> Result<Gone> {
         };
         gone.maps.extend(mapped.into_iter().filter(|&map| kept_map != Some(map)));
     }
+    refuse_unknown(facts, &maps.without_code)?;
     gone.maps.extend(maps.without_code);
     gone.copies.sort_unstable();
     gone.maps.sort_unstable();
     Ok(gone)
+}
+
+/// Refuses a map of a function that neither the file nor an entry has: of dropped code, the entry stays.
+fn refuse_unknown(facts: &Facts<'_, '_>, maps: &[usize]) -> Result<()> {
+    if maps.is_empty() {
+        return Ok(());
+    }
+    let functions = facts.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+    let names = functions.flat_map(|entry| {
+        let names = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
+        names.into_iter().filter_map(move |name| Some(entry.inherited(name)?.string()?.bytes()))
+    });
+    let names: HashSet<&[u8]> = names.collect();
+    match maps.iter().map(|&map| &facts.maps[map]).find(|map| !names.contains(map.function.name)) {
+        None => Ok(()),
+        Some(map) => {
+            let name = map.function.name();
+            let text =
+                format!("map of registers of `{name}`, which is no function of the file or of an entry");
+            let section = super::names::in_file(facts.object, super::maps::HOMES);
+            Err(Error::malformed(text).in_section(&section).at_offset(map.homes.start as u64))
+        }
+    }
 }
 
 /// Maps by the address of their function.

@@ -4,7 +4,8 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
-use crate::error::Result;
+use super::names::in_file;
+use crate::error::{Error, Result};
 use crate::read::Object;
 use crate::read::nvidia::{MappedFunction, RegisterMap, RegisterTypes};
 
@@ -44,7 +45,8 @@ type Types<'o> = (Range<usize>, &'o [u8]);
 /// Reads a cubin's maps, in the order of the section. The types of a function's second map are its second types.
 ///
 /// # Errors
-/// The errors of [`RegisterMap::read`] and [`RegisterTypes::read`].
+/// The errors of [`RegisterMap::read`] and [`RegisterTypes::read`]; types of a function that has no map, as after a map or
+/// types that end too early.
 pub(super) fn maps<'o>(object: &'o Object<'_>) -> Result<Vec<Map<'o>>> {
     // A function has its name with a zero byte, and a number.
     let head = |name: &[u8]| name.len() + 1 + 4;
@@ -66,5 +68,13 @@ pub(super) fn maps<'o>(object: &'o Object<'_>) -> Result<Vec<Map<'o>>> {
         maps.push(Map { function, homes: start..end, types });
         start = end;
     }
-    Ok(maps)
+    let left = types.into_iter().flat_map(|(name, all)| all.map(move |(range, _)| (range.start, name)));
+    match left.min() {
+        None => Ok(maps),
+        Some((start, name)) => {
+            let name = String::from_utf8_lossy(name);
+            let text = format!("types of registers of `{name}`, which has no map of registers");
+            Err(Error::malformed(text).in_section(&in_file(object, TYPES)).at_offset(start as u64))
+        }
+    }
 }

@@ -131,7 +131,7 @@ struct Sections<'c> {
 impl<'c> Sections<'c> {
     fn new(bytes: &'c [u8], layer: CubinLayer) -> Result<Self> {
         let stored = cubin_sections(bytes, layer)?;
-        let filled = stored.iter().map(CubinSection::with_addends).collect::<Result<_>>()?;
+        let filled = stored.iter().map(|section| section.with_addends(layer)).collect::<Result<_>>()?;
         Ok(Self { stored, filled })
     }
 

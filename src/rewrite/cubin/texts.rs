@@ -6,6 +6,18 @@ use crate::emit::elf::CubinSection;
 
 const TEXT: &str = ".nv_debug_ptx_txt";
 
+/// Returns a text once: where several objects have equal texts of one name, nvlink appends them, and all line tables count
+/// from the start. Other text stays.
+pub(super) fn single(text: &[u8]) -> &[u8] {
+    // Lines end in 0, and the directive begins a PTX text.
+    let is_start = |line: &&[u8]| line.trim_ascii_start().starts_with(b".version");
+    let count = text.split(|byte| *byte == 0).filter(is_start).count();
+    match text.len().checked_div(count) {
+        Some(bytes) if bytes > 0 && text.chunks(bytes).all(|part| *part == text[..bytes]) => &text[..bytes],
+        _ => text,
+    }
+}
+
 /// Returns names of texts that are repeated, with the names of the equal texts before them.
 pub(super) fn repeated<'c>(sections: &'c [CubinSection<'_>]) -> HashMap<&'c [u8], &'c [u8]> {
     let mut first: HashMap<&[u8], &[u8]> = HashMap::new();
@@ -13,9 +25,10 @@ pub(super) fn repeated<'c>(sections: &'c [CubinSection<'_>]) -> HashMap<&'c [u8]
     let is_filled = |section: &&CubinSection<'_>| is_text(&section.name) && !section.bytes.is_empty();
     for section in sections.iter().filter(is_filled) {
         let name = section.name.as_bytes();
-        match first.get(&*section.bytes) {
+        let text = single(&section.bytes);
+        match first.get(text) {
             Some(known) => drop(repeated.insert(name, *known)),
-            None => drop(first.insert(&section.bytes, name)),
+            None => drop(first.insert(text, name)),
         }
     }
     repeated

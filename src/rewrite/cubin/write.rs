@@ -113,6 +113,11 @@ impl<'r, 'o> Read<'r, 'o> {
             let is_unused = options.gc && !texts::is_named(name, &files);
             if is_unused || repeated.contains_key(name.as_bytes()) {
                 put(name, Copied::default())?;
+                continue;
+            }
+            let text = texts::single(&section.bytes);
+            if text.len() < section.bytes.len() {
+                put(name, Copied::from_bytes(text.to_vec()))?;
             }
         }
         Ok(new)

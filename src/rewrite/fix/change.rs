@@ -62,7 +62,7 @@ pub struct Unfixed {
 
 impl fmt::Display for Unfixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LintFinding { code, function, variable, pcs: range, written, .. } = &self.finding;
+        let LintFinding { code, function, variable, written, .. } = &self.finding;
         write!(f, "{}:", code.name())?;
         if let Some(function) = function {
             write!(f, " {function}")?;
@@ -70,7 +70,9 @@ impl fmt::Display for Unfixed {
         if let Some(variable) = variable {
             write!(f, " {variable}")?;
         }
-        pcs(f, range)?;
+        if let Some(pcs) = self.finding.pc_text() {
+            write!(f, " {pcs}")?;
+        }
         write!(f, ": {written}")
     }
 }

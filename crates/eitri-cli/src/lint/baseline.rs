@@ -15,7 +15,9 @@ use crate::color::escaped;
 use crate::{Failure, in_file, input};
 
 /// Version of findings and of baselines: [`eitri::json::write_finding`].
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
+/// First version whose findings have the keys of [`Key`].
+const FIRST_VERSION: u64 = 2;
 
 /// Identity of a finding across builds: no address, offset, line, folder or register.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -195,8 +197,9 @@ fn read_line(line: &str) -> Result<Option<Line>, String> {
     let wrong = || "not a finding from `--update-baseline` or `--format json`".to_owned();
     let mut value: Value = serde_json::from_str(line).map_err(|_| wrong())?;
     let version = value.get("version").and_then(Value::as_u64).ok_or_else(wrong)?;
-    if version != VERSION {
-        return Err(format!("a finding from another version ({version}; expected {VERSION})"));
+    if !(FIRST_VERSION..=VERSION).contains(&version) {
+        let expected = format!("expected {FIRST_VERSION} or {VERSION}");
+        return Err(format!("a finding from another version ({version}; {expected})"));
     }
     if value.get("gone").is_some() {
         return Ok(None);

@@ -87,6 +87,12 @@ fn result(object: &str, finding: &LintFinding) -> Value {
         location["logicalLocations"] = json!([{"fullyQualifiedName": name.join("::")}]);
     }
     let mut properties = json!({"object": object, "section": finding.section, "offset": finding.offset});
+    if let Some(pcs) = &finding.pcs {
+        properties["pcs"] = json!([format!("{:#x}", pcs.start), format!("{:#x}", pcs.end)]);
+    }
+    if let Some(pcs) = &finding.function_pcs {
+        properties["functionPcs"] = json!(pcs.to_string());
+    }
     if let Some(file) = &finding.split {
         properties["split"] = json!(**file);
     }

@@ -111,7 +111,7 @@ impl Summary {
                 let example: Value =
                     serde_json::from_str(&write_finding(&finding, object)).expect("a finding is JSON");
                 let line = json!({
-                    "version": 2,
+                    "version": 3,
                     "code": code.name(),
                     "level": level.name(),
                     "shape": shape,
@@ -139,8 +139,8 @@ fn example(object: &str, finding: &LintFinding, paths: &Paths) -> String {
     if let Some((_, line)) = finding.declared.as_ref().filter(|declared| !declared.0.is_empty()) {
         let _ = write!(text, ", {}:{line}", paths.name(finding));
     }
-    if let Some(pcs) = &finding.pcs {
-        let _ = write!(text, ", [{:#x}, {:#x})", pcs.start, pcs.end);
+    if let Some(pcs) = finding.pc_text() {
+        let _ = write!(text, ", {pcs}");
     }
     let separator = if text.len() > start { ": " } else { " " };
     text.push_str(separator);

@@ -3,6 +3,7 @@
 use crate::error::Count;
 use crate::eval::{Element, Fault, Location, Part, SingleLocation, Storage};
 use crate::op::Reg;
+use crate::read::PcNotation;
 use crate::target::{SpaceId, Target};
 
 use super::watch::Asked;
@@ -15,7 +16,10 @@ const MOST_LEVELS: usize = 2;
 
 /// Describes stack elements with a target's names.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Descriptions<'t>(pub Option<&'t Target>);
+pub(super) struct Descriptions<'t> {
+    pub(super) target: Option<&'t Target>,
+    pub(super) pcs: PcNotation<'t>,
+}
 
 /// Describes a bit count, in bytes if possible.
 pub(super) fn size(bits: u128) -> String {
@@ -41,7 +45,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 impl Descriptions<'_> {
     pub(super) fn register(self, reg: Reg, frame: u32) -> String {
-        let name = match self.0.and_then(|target| target.register(reg)) {
+        let name = match self.target.and_then(|target| target.register(reg)) {
             Some(register) => register.name().to_string(),
             None => format!("register {}", reg.0),
         };
@@ -49,14 +53,14 @@ impl Descriptions<'_> {
     }
 
     pub(super) fn fault(self, fault: &Fault) -> String {
-        match self.0 {
+        match self.target {
             Some(target) => fault.in_names(target).to_string(),
             None => fault.to_string(),
         }
     }
 
     pub(super) fn space(self, space: SpaceId, lane: Option<u32>) -> String {
-        let name = match self.0.and_then(|target| target.space(space)) {
+        let name = match self.target.and_then(|target| target.space(space)) {
             Some(space) => space.name.to_string(),
             None if space == SpaceId::DEFAULT => "memory".into(),
             None => format!("space {}", space.0),
@@ -185,7 +189,7 @@ impl Descriptions<'_> {
             }
             Asked::Lane(lane) => format!("lane: {}", index(lane)),
             Asked::Iteration(iteration) => format!("iteration: {}", index(iteration)),
-            Asked::Pc(pc) => format!("pc: {}", number(pc)),
+            Asked::Pc(pc) => format!("pc: {}", pc.map_or_else(unknown, |pc| self.pcs.pc(pc).to_string())),
             Asked::Cfa(cfa) => format!("CFA: {}", location(cfa)),
             Asked::Saved { reg, frame, location: saved } => {
                 format!("{}: {}", self.register(*reg, *frame), location(saved))

@@ -109,7 +109,8 @@ impl<'d> Dump<'_, 'd, '_> {
 
     fn fde(&mut self, frames: &Frames<'d>, fde: &Fde<'d>) -> fmt::Result {
         let cie = frames.cie(fde);
-        write!(self.out, "[{:#x}, {:#x})", fde.start, fde.start.wrapping_add(fde.length))?;
+        let pcs = fde.start..fde.start.wrapping_add(fde.length);
+        write!(self.out, "{}", self.object.pc_notation().pcs(&pcs))?;
         if cie.is_signal {
             self.out.push_str(" signal frame");
         }
@@ -222,9 +223,12 @@ impl<'d> Dump<'_, 'd, '_> {
         removed: &[Reg],
         like: Option<u64>,
     ) -> fmt::Result {
-        write!(self.out, "  {:<12} ", format!("{:#x}", row.start))?;
+        let notation = self.object.pc_notation();
+        self.out.push_str("  ");
+        self.out.pc(&notation.pc(row.start), 12)?;
+        self.out.push(' ');
         if let Some(pc) = like {
-            write!(self.out, "as at {pc:#x}, but ")?;
+            write!(self.out, "as at {}, but ", notation.pc(pc))?;
         }
         self.out.push_str("cfa=");
         match row.cfa {
@@ -381,7 +385,9 @@ impl<'d> Dump<'_, 'd, '_> {
             CallFrameInstruction::AdvanceLoc { bytes } | CallFrameInstruction::ArgsSize { bytes } => {
                 write!(self.out, " {bytes}")?;
             }
-            CallFrameInstruction::SetLoc { address } => write!(self.out, " {address:#x}")?,
+            CallFrameInstruction::SetLoc { address } => {
+                write!(self.out, " {}", self.object.pc_notation().pc(address))?;
+            }
             CallFrameInstruction::DefAspaceCfa { space, .. } => self.space(space)?,
             CallFrameInstruction::Register { from, .. } => {
                 self.out.push(' ');

@@ -185,7 +185,8 @@ impl<'d> Dump<'_, 'd, '_> {
         self.out.push('\n');
         for range in set.ranges() {
             let Some(range) = self.error(range) else { return Ok(()) };
-            write!(self.out, "  [{:#x}, {:#x})", range.start, range.start.wrapping_add(range.length))?;
+            let pcs = range.start..range.start.wrapping_add(range.length);
+            write!(self.out, "  {}", self.object.pc_notation().pcs(&pcs))?;
             if set.segment_bytes != 0 {
                 write!(self.out, " segment {}", range.segment)?;
             }

@@ -50,6 +50,7 @@ impl<'d> Dump<'_, 'd, '_> {
             }
             self.out.push('\n');
         }
+        let notation = self.object.pc_notation();
         let mut rows = program.rows();
         while let Some(row) = rows.next() {
             let row = match row {
@@ -60,7 +61,7 @@ impl<'d> Dump<'_, 'd, '_> {
                 }
             };
             self.out.push_str("  ");
-            self.out.hex(row.address, 12);
+            self.out.pc(&notation.pc(row.address), 12)?;
             if program.max_operations > 1 {
                 write!(self.out, ".{}", row.op_index)?;
             }

@@ -116,11 +116,8 @@ impl<'d> Dump<'_, 'd, '_> {
                 match list.next() {
                     Some(Ok(entry)) if entry.is_default() => self.out.push_str("default"),
                     Some(Ok(entry)) => {
-                        self.out.push('[');
-                        self.out.hex(entry.start, 0);
-                        self.out.push_str(", ");
-                        self.out.hex(entry.end, 0);
-                        self.out.push(')');
+                        let pcs = entry.start..entry.end;
+                        write!(self.out, "{}", self.object.pc_notation().pcs(&pcs))?;
                     }
                     Some(Err(error)) => return write!(self.out, "<{error}>"),
                     None => {}

@@ -37,7 +37,7 @@ mod watch;
 
 pub use figure::{figure, lane_chart};
 pub use lanes::{LaneStop, Lanes, SourcePosition, Standing, lanes};
-pub use steps::{PrintedStep, Steps, steps};
+pub use steps::{PrintedStep, Steps, steps, steps_in};
 pub use text::{DumpOptions, dump};
 pub use watch::Asked;
 
@@ -48,7 +48,7 @@ use out::Out;
 use crate::error::Result;
 use crate::eval::{DebugInfo, Location};
 use crate::op::Dialect;
-use crate::read::{Dwarf, Object, ReadOptions};
+use crate::read::{Dwarf, Object, PcNotation, ReadOptions};
 use crate::target::Target;
 
 /// Returns a location as text for a person: `v3 + 20 bytes`, `memory 0x7000`. With a target, registers and address spaces have
@@ -68,7 +68,7 @@ use crate::target::Target;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn location(location: &Location, target: Option<&Target>) -> String {
-    descriptions::Descriptions(target).location(location)
+    descriptions::Descriptions { target, pcs: PcNotation::default() }.location(location)
 }
 
 /// Prints an object file's debug sections: [`dump`] of the facts that [`read`](crate::read) finds.

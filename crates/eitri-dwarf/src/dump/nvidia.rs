@@ -9,8 +9,9 @@ use crate::error::{Count, OneLine};
 use crate::read::nvidia::{MercuryCode, RegisterMap, RegisterTypes, lines, ptx_lines};
 use crate::read::{ElfSymbolKind, Object};
 
-/// Prints a cubin's functions at their assumed addresses, because each function is at 0 in the file.
+/// Prints a cubin's functions: where each is in its section, and its size.
 pub(super) fn functions(out: &mut Out<'_>, object: &Object<'_>) {
+    let notation = object.pc_notation();
     let is_code = |index: usize| object.sections().get(index).is_some_and(|section| section.is_code());
     let mut functions: Vec<_> = object
         .symbols()
@@ -21,13 +22,14 @@ pub(super) fn functions(out: &mut Out<'_>, object: &Object<'_>) {
     let unit = if object.is_ptx() { "instruction" } else { "byte" };
     let encoding = if object.is_mercury() { " of Mercury code" } else { "" };
     for symbol in &functions {
-        let _ = writeln!(
-            out,
-            "function {}: {:#x}, {}{encoding}",
-            OneLine(&symbol.name),
-            symbol.address,
-            Count(symbol.size, unit)
-        );
+        let size = Count(symbol.size, unit);
+        let _ = write!(out, "function {}: {size}{encoding}", OneLine(&symbol.name));
+        // ptxas puts a function that only one kernel calls after the kernel.
+        let start = notation.pc(symbol.address);
+        if start.in_function().is_none_or(|(function, pcs)| function != symbol.name || pcs.start != 0) {
+            let _ = write!(out, " from {start} on");
+        }
+        out.push('\n');
     }
     for code in MercuryCode::all(object) {
         let _ = match code {
@@ -85,7 +87,8 @@ impl Dump<'_, '_, '_> {
                 let start = base.wrapping_add(home.start.into());
                 let end = base.wrapping_add(home.end.into());
                 let register = String::from_utf8_lossy(home.register);
-                write!(self.out, "  [{start:#x}, {end:#x}] {register} word {}: {}", home.word, home.home)?;
+                let pcs = object.pc_notation().pcs_to_last(start, end);
+                write!(self.out, "  {pcs} {register} word {}: {}", home.word, home.home)?;
                 if self.verbose
                     && let Some(ty) = types.get(index)
                 {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::error::{Digits, PcText};
+
 /// Block size in bytes.
 const BLOCK: usize = 1 << 16;
 
@@ -38,14 +40,18 @@ impl<'w> Out<'w> {
 
     /// Prints a number in decimal digits. Formatting by `fmt` takes several times as long.
     pub(super) fn decimal(&mut self, number: u64) {
-        self.push_str(Digits::new::<10>(number, b"").text());
+        self.push_str(Digits::decimal(number).text());
     }
 
-    /// Prints a number in hexadecimal digits after `0x`, and spaces up to a width.
-    pub(super) fn hex(&mut self, number: u64, width: usize) {
-        let digits = Digits::new::<16>(number, b"0x");
-        self.push_str(digits.text());
-        (digits.text().len()..width).for_each(|_| self.push(' '));
+    /// Prints a pc, and spaces up to a width.
+    pub(super) fn pc(&mut self, pc: &PcText<'_>, width: usize) -> fmt::Result {
+        if self.text.len() >= BLOCK {
+            self.pass_on();
+        }
+        let start = self.text.len();
+        fmt::Write::write_fmt(self, format_args!("{pc}"))?;
+        (self.text.len().saturating_sub(start)..width).for_each(|_| self.push(' '));
+        Ok(())
     }
 
     /// Prints a string literal as `{:?}` does.
@@ -81,36 +87,6 @@ impl<'w> Out<'w> {
     }
 }
 
-/// Returns a number's digits, at the end of a buffer.
-struct Digits {
-    buffer: [u8; 20],
-    start: usize,
-}
-
-impl Digits {
-    fn new<const BASE: u64>(mut number: u64, prefix: &[u8]) -> Self {
-        let mut digits = Self { buffer: [0; 20], start: 20 };
-        loop {
-            digits.push(b"0123456789abcdef"[(number % BASE) as usize]);
-            number /= BASE;
-            if number == 0 {
-                break;
-            }
-        }
-        prefix.iter().rev().for_each(|&byte| digits.push(byte));
-        digits
-    }
-
-    fn push(&mut self, byte: u8) {
-        self.start -= 1;
-        self.buffer[self.start] = byte;
-    }
-
-    fn text(&self) -> &str {
-        core::str::from_utf8(&self.buffer[self.start..]).unwrap_or_default()
-    }
-}
-
 impl fmt::Write for Out<'_> {
     /// Fails once the writer has failed, so that printing ends.
     fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -121,7 +97,7 @@ impl fmt::Write for Out<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Out;
+    use super::{Out, PcText};
 
     #[test]
     fn digits_and_literals_are_those_of_fmt() {
@@ -129,7 +105,7 @@ mod tests {
             let mut out = Out::kept();
             out.decimal(number);
             out.push(' ');
-            out.hex(number, 12);
+            out.pc(&PcText::address(number), 12).expect("kept text");
             assert_eq!(out.text, format!("{number} {:<12}", format!("{number:#x}")));
         }
         for text in ["", "plain ~", "a\"b", "back\\slash", "tab\t", "ß", "\u{7f}", "'"] {

@@ -16,6 +16,7 @@ use crate::eval::{
     Body, Class, Context, Element, Evaluator, Fault, Location, LocationListEntry, Machine, Storage,
 };
 use crate::op::{Decoder, Encoder, Encoding, Op, text};
+use crate::read::PcNotation;
 use crate::target::Target;
 
 /// Maximum number of recorded steps; later steps are counted.
@@ -90,28 +91,40 @@ pub fn steps<'t>(
     context: &Context<'_>,
     target: Option<&'t Target>,
 ) -> Steps<'t> {
+    steps_in(body, machine, context, target, PcNotation::default())
+}
+
+/// Evaluates an attribute's value as [`steps`] does. Pcs are written as in an object.
+pub fn steps_in<'t>(
+    body: Body<'_>,
+    machine: &dyn Machine,
+    context: &Context<'_>,
+    target: Option<&'t Target>,
+    pcs: PcNotation<'t>,
+) -> Steps<'t> {
+    let words = Descriptions { target, pcs };
     let list = match body {
         Body::List(entries) => entries.to_vec(),
         Body::EncodedList(list) => {
             let entries = list.entries(context.encoding, |index| machine.debug_addr(context.unit, index));
             match entries.collect::<Result<Vec<_>, Fault>>() {
                 Ok(entries) => entries,
-                Err(fault) => return Steps::without(context, target, Err(fault)),
+                Err(fault) => return Steps::without(context, words, Err(fault)),
             }
         }
         Body::Expression(expr) => vec![LocationListEntry { bounds: None, expr: expr.into() }],
         Body::Constant(bytes) => {
             let location = Element::Location(Location::implicit(bytes));
             let result = finished(location, machine, context);
-            return Steps::without(context, target, result);
+            return Steps::without(context, words, result);
         }
         Body::Nothing => {
             let result = finished(Element::Location(Location::undefined()), machine, context);
-            return Steps::without(context, target, result);
+            return Steps::without(context, words, result);
         }
         Body::Unreadable => {
             let fault = Fault::new(Class::Evaluation, "the location cannot be read");
-            return Steps::without(context, target, Err(fault));
+            return Steps::without(context, words, Err(fault));
         }
     };
     let is_list = !matches!(body, Body::Expression(_));
@@ -158,11 +171,11 @@ pub fn steps<'t>(
         match (is_list, entry.bounds) {
             (false, _) => expr,
             (true, None) => format!("default: {expr}"),
-            (true, Some((start, end))) => format!("[{start:#x}, {end:#x}): {expr}"),
+            (true, Some((start, end))) => format!("{}: {expr}", pcs.pcs(&(start..end))),
         }
     };
     let expressions = list.iter().map(print).collect();
-    Steps { expressions, initial, steps, more, asked, result, words: Descriptions(target) }
+    Steps { expressions, initial, steps, more, asked, result, words }
 }
 
 /// Returns an element's approximate memory: the number of simultaneous locations, or of 64-bit words in a value.
@@ -196,7 +209,7 @@ fn operation(op: Op<'_>, offset: usize, of: &[&[u8]], encoding: Encoding, target
 
 impl<'t> Steps<'t> {
     /// A trace without operations, with the given result.
-    fn without(context: &Context<'_>, target: Option<&'t Target>, result: Result<Element, Fault>) -> Self {
+    fn without(context: &Context<'_>, words: Descriptions<'t>, result: Result<Element, Fault>) -> Self {
         Self {
             expressions: Vec::new(),
             initial: context.initial.to_vec(),
@@ -204,7 +217,7 @@ impl<'t> Steps<'t> {
             more: 0,
             asked: Vec::new(),
             result,
-            words: Descriptions(target),
+            words,
         }
     }
 

@@ -334,8 +334,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             },
             ResolvedValue::Wide(number) => write!(self.out, "{number:#x}"),
             ResolvedValue::Address(address) => {
-                self.out.hex(address, 0);
-                Ok(())
+                write!(self.out, "{}", self.object.pc_notation().pc(address))
             }
             ResolvedValue::AddressIndex(index) => write!(self.out, "address {index}"),
             ResolvedValue::AddressIndexOffset(index, offset) => {

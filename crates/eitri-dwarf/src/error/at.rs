@@ -3,6 +3,8 @@
 use core::fmt::{self, Write as _};
 use core::ops::Range;
 
+use super::pcs::PcText;
+
 /// Location of an error. Each part is present if it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -137,8 +139,8 @@ impl At {
     }
 
     /// Returns the part of a message about a name in scope that names the pc.
-    pub(super) fn pc(pc: Option<u64>) -> String {
-        pc.map_or_else(|| " without a pc".into(), |pc| format!(" at pc {pc:#x}"))
+    pub(super) fn pc(pc: Option<&PcText<'_>>) -> String {
+        pc.map_or_else(|| " without a pc".into(), |pc| format!(" at pc {pc}"))
     }
 }
 

@@ -9,6 +9,7 @@ use super::construct::Construct;
 use super::count::Count;
 use super::facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, UnavailableValue};
 use super::limit::Limit;
+use super::pcs::PcText;
 use crate::near::suggestion_text;
 
 /// Error kind.
@@ -267,7 +268,7 @@ impl ErrorKind {
 }
 
 /// Kinds of named entities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Named {
     /// Consumer presets.
@@ -280,13 +281,13 @@ pub enum Named {
     Function,
     /// Variables in scope at a pc, or outside functions if there is no pc.
     Variable {
-        /// The address.
-        pc: Option<u64>,
+        /// The pc.
+        pc: Option<Box<PcText<'static>>>,
     },
     /// Variables outside functions, because no function is at the pc.
     OutsideCode {
-        /// The address.
-        pc: u64,
+        /// The pc.
+        pc: Box<PcText<'static>>,
     },
     /// Object sections.
     Section,
@@ -389,7 +390,7 @@ impl fmt::Display for ErrorKind {
                     Named::Id => write!(f, "no id of the module has the name `{name}`")?,
                     Named::DebugOperation => write!(f, "`{name}` is not a debug operation")?,
                     Named::Variable { pc: Some(pc) } => {
-                        write!(f, "no variable in scope at pc {pc:#x} has the name `{name}`")?
+                        write!(f, "no variable in scope at pc {pc} has the name `{name}`")?
                     }
                     Named::Variable { pc: None } => write!(
                         f,
@@ -398,7 +399,7 @@ impl fmt::Display for ErrorKind {
                     )?,
                     Named::OutsideCode { pc } => write!(
                         f,
-                        "pc {pc:#x} is in no function, and no variable outside functions has the name `{name}`; expected \
+                        "pc {pc} is in no function, and no variable outside functions has the name `{name}`; expected \
                          an address in a function, or a function with the bytes from its start"
                     )?,
                     Named::Section => write!(f, "the object has no section `{name}`")?,
@@ -411,7 +412,7 @@ impl fmt::Display for ErrorKind {
             }
             Self::AmbiguousName { kind, name, candidates } => match kind {
                 Named::Variable { pc } => {
-                    write!(f, "`{name}` is ambiguous{}: {}", At::pc(*pc), candidates.join("; "))
+                    write!(f, "`{name}` is ambiguous{}: {}", At::pc(pc.as_deref()), candidates.join("; "))
                 }
                 Named::Symbol => write!(f, "the object has several local symbols `{name}`"),
                 Named::Id => write!(f, "`{name}` is the name of {}", candidates.join(" and of ")),

@@ -274,11 +274,12 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns the reason why there is no frame base at a pc.
     pub(super) fn frame_base_problem(&self, pc: Option<u64>) -> String {
         let Some(pc) = pc else { return "the frame has no program location in the file".into() };
+        let text = self.dwarf.pc_notation().pc(pc);
         match self.subprogram(pc) {
-            None => format!("no function of the debug information has code at pc {pc:#x}"),
+            None => format!("no function of the debug information has code at pc {text}"),
             Some(function) => {
                 let name = function.name().unwrap_or_default();
-                format!("function `{name}` with pc {pc:#x} has no `DW_AT_frame_base`")
+                format!("function `{name}` with pc {text} has no `DW_AT_frame_base`")
             }
         }
     }

@@ -8,11 +8,13 @@ use gimli::constants as dw;
 use super::Object;
 use super::abbrev::{self, Abbreviation};
 use super::definitions::Definitions;
+use super::elf_header::has_16_bit_addresses;
 use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
 use super::lists::{Addressed, List, ListEntry, ListFormat, RawList};
 use super::options::ReadOptions;
+use super::pc_notation::PcNotation;
 use super::pcs::functions::Functions;
 use super::pcs::sequences::Sequences;
 use super::sections::{Base, Sections};
@@ -459,6 +461,11 @@ impl<'o> Dwarf<'o> {
         code.is_empty() || code_section(code, address).is_some()
     }
 
+    /// Returns how pcs are written.
+    pub fn pc_notation(&self) -> PcNotation<'o> {
+        self.main.as_ref().unwrap_or(&self.sections).pcs
+    }
+
     /// Whether a section is known to have code at an address.
     pub(crate) fn has_code(&self, address: u64) -> bool {
         code_section(self.main.as_ref().unwrap_or(&self.sections).code, address).is_some()
@@ -613,10 +620,13 @@ impl<'o> Dwarf<'o> {
         Frames::read_readable(sections, section, self.frame_encoding())
     }
 
+    /// Returns the encoding of call frame information, apart from the address size that a version 4 entry has: addresses of
+    /// the file's class, whatever a unit says. Files for machines with 16-bit addresses have the class of 32 bits.
     fn frame_encoding(&self) -> Encoding {
+        let has_class = self.sections.address_bytes != 0 && !has_16_bit_addresses(self.sections.machine);
         let address_bytes = match self.units.first() {
-            Some(unit) => unit.encoding.address_bytes,
-            None => self.sections.address_bytes_or_8(),
+            Some(unit) if !has_class => unit.encoding.address_bytes,
+            _ => self.sections.address_bytes_or_8(),
         };
         Encoding { address_bytes, ..self.encoding }
     }

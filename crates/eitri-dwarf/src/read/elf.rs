@@ -18,6 +18,7 @@ use super::companions::Companions;
 use super::elf_header::{File, Header, SHT_GROUP, place_sections};
 use super::errors::MOST;
 use super::mercury;
+use super::pc_notation::{CodeSection, PcNotation, code_sections};
 use super::reloc::{self, Applied, Unapplied};
 use super::symbols::SymbolsByAddress;
 use super::unreadable::UnreadableField;
@@ -105,8 +106,7 @@ pub struct Object<'d> {
     by_name: OnceLock<ByName>,
     /// Made when a symbol is looked for by address.
     by_address: OnceLock<SymbolsByAddress>,
-    /// Collected at the first request.
-    code: OnceLock<Vec<Range<u64>>>,
+    code: Code,
     undefined: Vec<Undefined>,
     stale: Option<StaleFields>,
     mercury_copies: Vec<MercuryCopy>,
@@ -115,6 +115,14 @@ pub struct Object<'d> {
     /// Sorted by section and offset.
     unreadable: Vec<UnreadableField>,
     errors: Vec<Error>,
+}
+
+/// Sections with code, collected at the first request.
+#[derive(Debug, Clone, Default)]
+struct Code {
+    ranges: OnceLock<Vec<Range<u64>>>,
+    /// Empty if pcs are written as addresses.
+    named: OnceLock<Vec<CodeSection>>,
 }
 
 /// Parts of an object that was not read from an ELF file.
@@ -443,7 +451,7 @@ impl<'d> Object<'d> {
             symbols,
             by_name: OnceLock::new(),
             by_address: OnceLock::new(),
-            code: OnceLock::new(),
+            code: Code::default(),
             undefined,
             stale,
             mercury_copies,
@@ -534,7 +542,7 @@ impl<'d> Object<'d> {
             big_endian: false,
             by_name: OnceLock::new(),
             by_address: OnceLock::new(),
-            code: OnceLock::new(),
+            code: Code::default(),
             sections,
             symbols,
             undefined: Vec::new(),
@@ -621,7 +629,7 @@ impl<'d> Object<'d> {
 
     /// Returns the addresses of the sections with code, sorted by their start.
     pub fn code(&self) -> &[Range<u64>] {
-        self.code.get_or_init(|| {
+        self.code.ranges.get_or_init(|| {
             let sections = self.sections.iter().filter(|section| section.is_code());
             let mut code: Vec<_> = sections
                 .map(|section| section.address..section.address.saturating_add(section.size))
@@ -629,6 +637,12 @@ impl<'d> Object<'d> {
             code.sort_unstable_by_key(|range| range.start);
             code
         })
+    }
+
+    /// Returns how the object's pcs are written: in a cubin, where the reader assigns the addresses, by function.
+    pub fn pc_notation(&self) -> PcNotation<'_> {
+        let collect = || if self.is_cubin() { code_sections(&self.sections) } else { Vec::new() };
+        PcNotation::new(self.code.named.get_or_init(collect))
     }
 
     /// Returns all symbols, in file order.

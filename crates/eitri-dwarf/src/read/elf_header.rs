@@ -290,10 +290,15 @@ impl Header {
     }
 }
 
+/// Whether a machine's addresses have 16 bits, although its files have the class of 32 bits.
+pub(super) fn has_16_bit_addresses(machine: u16) -> bool {
+    matches!(machine, AVR | MSP430)
+}
+
 /// Assigns every loaded section a separate address. In a cubin, these are the functions and then the global memory
 /// sections, because constant, shared and local memory have separate address spaces from 0.
 pub(super) fn place_sections(sections: &mut [ElfSection<'_>], machine: u16) -> Result<()> {
-    let (mut next, align) = if matches!(machine, AVR | MSP430) { BASES_16 } else { BASES };
+    let (mut next, align) = if has_16_bit_addresses(machine) { BASES_16 } else { BASES };
     sections.iter_mut().for_each(|section| section.address = 0);
     let kinds: &[fn(&ElfSection<'_>) -> bool] = match machine {
         CUDA => &[

@@ -7,6 +7,7 @@ use super::errors::Errors;
 use super::frame_columns::FrameColumns;
 use super::frame_index::FdeIndex;
 use super::frame_rows::{FrameRow, FrameRows};
+use super::pc_notation::PcNotation;
 use super::sections::Sections;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{EncodedAddress, Encoding, PointerForm, Reg, sign_extended};
@@ -48,6 +49,8 @@ pub struct Frames<'o> {
     pub recovered: Vec<u64>,
     /// Address at which the section is loaded.
     address: u64,
+    /// How pcs are written.
+    pcs: PcNotation<'o>,
     index: FdeIndex,
 }
 
@@ -173,8 +176,9 @@ impl<'o> Frames<'o> {
         let index = FdeIndex::default();
         let mut errors = Errors::default();
         let mut recovered = Vec::new();
+        let pcs = sections.pcs;
         let mut frames =
-            Self { section, cies, fdes, errors: Vec::new(), recovered: Vec::new(), address, index };
+            Self { section, cies, fdes, errors: Vec::new(), recovered: Vec::new(), address, pcs, index };
         // A CIE can stand after its FDEs.
         let mut entries = from;
         let mut count = 0;
@@ -244,7 +248,8 @@ impl<'o> Frames<'o> {
         let cies = vec![*self.cie(fde)];
         let errors = Vec::new();
         let recovered = Vec::new();
-        Self { section: self.section, cies, fdes, errors, recovered, address: self.address, index }
+        let Self { section, address, pcs, .. } = *self;
+        Self { section, cies, fdes, errors, recovered, address, pcs, index }
     }
 
     /// Returns the first FDE whose code contains the pc.
@@ -288,7 +293,7 @@ impl<'o> Frames<'o> {
     /// The errors that [`FrameRows::next_row`] returns; [`Malformed`](ErrorKind::Malformed) if the location goes back, which
     /// DWARF 5 section 6.4.2.1 forbids.
     pub fn columns(&self, fde: &Fde<'o>) -> Result<FrameColumns<'o>> {
-        FrameColumns::new(self.rows(fde), fde.start..fde.start.saturating_add(fde.length))
+        FrameColumns::new(self.rows(fde), fde.start..fde.start.saturating_add(fde.length), self.pcs)
     }
 
     /// Returns the row for a pc, if any.

@@ -5,6 +5,7 @@ use core::ops::Range;
 use hashbrown::HashMap;
 
 use super::frame_rows::{CfaRule, FrameRows, RegisterRule};
+use super::pc_notation::PcNotation;
 use crate::error::Result;
 use crate::op::Reg;
 
@@ -33,7 +34,7 @@ pub struct FrameColumns<'o> {
 impl<'o> FrameColumns<'o> {
     /// Reads all rows. Each rule is looked at where it changes only, so that the work does not depend on the number of
     /// rules in a row.
-    pub(super) fn new(mut rows: FrameRows<'o>, pcs: Range<u64>) -> Result<Self> {
+    pub(super) fn new(mut rows: FrameRows<'o>, pcs: Range<u64>, notation: PcNotation<'_>) -> Result<Self> {
         let mut cfa = Vec::new();
         let mut registers: HashMap<Reg, Vec<FrameRun<RegisterRule<'o>>>> = HashMap::new();
         let mut has_state = false;
@@ -44,9 +45,8 @@ impl<'o> FrameColumns<'o> {
                 break;
             }
             if row.end < row.start {
-                return Err(
-                    rows.fail(&format!("the location goes back from {:#x} to {:#x}", row.start, row.end))
-                );
+                let [from, to] = [row.start, row.end].map(|pc| notation.pc(pc));
+                return Err(rows.fail(&format!("the location goes back from {from} to {to}")));
             }
             let from = row.start..pcs.end;
             has_state |= row.args_size != 0 || row.is_return_signed;

@@ -67,6 +67,7 @@ mod names;
 pub mod nvidia;
 mod options;
 mod package;
+mod pc_notation;
 mod pcs;
 mod ptx;
 mod pubs;
@@ -108,6 +109,7 @@ pub use names::{
     IndexedName, NameAbbreviation, NameEntries, NameEntry, NameIndex, NameParent, NameUnit, name_hash,
 };
 pub use options::ReadOptions;
+pub use pc_notation::PcNotation;
 pub use pcs::{
     CodeLine, CodeScope, CodeScopes, CurrentLocation, EntryPosition, ScopeVariable, ScopeVariables,
 };

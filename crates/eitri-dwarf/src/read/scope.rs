@@ -13,7 +13,7 @@ use super::pcs::{
     scopes_in, variables_of,
 };
 use super::value::ResolvedValue;
-use crate::error::{Count, Error, ErrorKind, Named, Result};
+use crate::error::{Count, Error, ErrorKind, Named, PcText, Result};
 use crate::near;
 
 impl<'o> Dwarf<'o> {
@@ -167,7 +167,7 @@ pub fn variable_named<'d, 'o>(
     let mut variables = variables_named(files, name, pc)?;
     if variables.len() > 1 {
         let candidates = variables.iter().map(described).collect();
-        let kind = Named::Variable { pc };
+        let kind = Named::Variable { pc: pc.map(|pc| pc_text(files, pc)) };
         let name = name.to_owned();
         return Err(ErrorKind::AmbiguousName { kind, name, candidates }.into());
     }
@@ -233,8 +233,8 @@ pub fn variables_named<'d, 'o>(
         let known = in_scope.iter().map(|variable| variable.entry).chain(outside());
         let nearest = near::nearest(name, known.filter_map(Entry::name));
         let is_outside_code = |pc: &u64| !files.iter().any(|dwarf| pcs::has_function(dwarf, *pc));
-        let outside_code = pc.filter(is_outside_code).map(|pc| Named::OutsideCode { pc });
-        let kind = outside_code.unwrap_or(Named::Variable { pc });
+        let outside_code = pc.filter(is_outside_code).map(|pc| Named::OutsideCode { pc: pc_text(files, pc) });
+        let kind = outside_code.unwrap_or_else(|| Named::Variable { pc: pc.map(|pc| pc_text(files, pc)) });
         let name = name.to_owned();
         return Err(ErrorKind::UnknownName { kind, name, nearest }.into());
     }
@@ -300,11 +300,17 @@ pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u
         }
         [] => Err(unknown_function(files.iter().copied(), function)),
         _ => {
-            let candidates = functions.iter().map(|(start, _)| format!("{start:#x}")).collect();
+            let candidates = functions.iter().map(|(start, _)| pc_text(files, *start).to_string()).collect();
             let name = function.into();
             Err(ErrorKind::AmbiguousName { kind: Named::Function, name, candidates }.into())
         }
     }
+}
+
+/// Returns a pc as an object's files write it.
+fn pc_text(files: &[&Dwarf<'_>], pc: u64) -> Box<PcText<'static>> {
+    let text = files.first().map_or_else(|| PcText::address(pc), |dwarf| dwarf.pc_notation().pc(pc));
+    Box::new(text.into_owned())
 }
 
 /// Returns the error for a function that files do not have, with the nearest names.

@@ -6,6 +6,7 @@ use gimli::{EndianSlice, RunTimeEndian};
 
 use super::Object;
 use super::cursor::{Cursor, is_address_size};
+use super::pc_notation::PcNotation;
 use super::unreadable::{UnreadableField, of_section, within};
 use super::value::Slice;
 use crate::error::{Error, ErrorKind, Result};
@@ -33,6 +34,8 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
         pub eh_frame_address: u64,
         /// Addresses of the sections with code, sorted by their start. Empty if there is none, or it is unknown.
         pub code: &'o [Range<u64>],
+        /// How pcs are written.
+        pub pcs: PcNotation<'o>,
         /// Fields whose relocations cannot be applied, sorted by section and offset.
         pub unreadable: &'o [UnreadableField],
         $(pub $field: &'o [u8],)*
@@ -50,6 +53,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
                 machine: object.machine(),
                 eh_frame_address: object.section_address(".eh_frame").unwrap_or(0),
                 code: object.code(),
+                pcs: object.pc_notation(),
                 unreadable: object.unreadable_fields(),
                 $($field: data($name),)*
             }
@@ -69,6 +73,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
                 machine: object.machine(),
                 eh_frame_address: 0,
                 code: &[],
+                pcs: PcNotation::default(),
                 unreadable: object.unreadable_fields(),
                 $($field: data($dwo),)*
             }

@@ -4,6 +4,8 @@ use hashbrown::HashMap;
 
 use super::codes::LintCode;
 use super::finding::{LintFinding, LintReport};
+use eitri_dwarf::error::PcText;
+use eitri_dwarf::read::PcNotation;
 #[doc(hidden)]
 pub use eitri_dwarf::read::{Recurring, StringId, StringIds};
 
@@ -43,6 +45,8 @@ pub(super) struct Collected<'r> {
     pub(super) report: LintReport,
     findings: Vec<LintFinding>,
     wanted: Wanted,
+    /// How pcs are written.
+    pcs: PcNotation<'r>,
     functions: HashMap<ScopeNames<'r>, FunctionId>,
     /// Topic numbers. A topic has the number of its first finding.
     topics: Recurring<Topic>,
@@ -56,11 +60,12 @@ pub(super) struct Collected<'r> {
 }
 
 impl<'r> Collected<'r> {
-    pub(super) fn new(wanted: Wanted) -> Self {
+    pub(super) fn new(wanted: Wanted, pcs: PcNotation<'r>) -> Self {
         Self {
             report: LintReport::default(),
             findings: Vec::new(),
             wanted,
+            pcs,
             functions: HashMap::new(),
             topics: Recurring::default(),
             firsts: Vec::new(),
@@ -111,7 +116,9 @@ impl<'r> Collected<'r> {
         is_new
     }
 
-    pub(super) fn add(&mut self, finding: LintFinding) {
+    pub(super) fn add(&mut self, mut finding: LintFinding) {
+        let pcs = finding.pcs.as_ref().map(|pcs| self.pcs.pcs(pcs));
+        finding.function_pcs = pcs.filter(|pcs| pcs.in_function().is_some()).map(PcText::into_owned);
         // There are fewer topics than entries.
         let first = First::Found(self.findings.len() as u32);
         match self.wanted {

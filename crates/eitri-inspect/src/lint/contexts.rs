@@ -173,7 +173,7 @@ fn lane_result(file: &File<'_, '_>, place: &LocationShape) -> Option<String> {
             format!("a value of {}", Count(bytes.len(), "byte"))
         }
         LocationShape::Memory { space: None, address: Number::Symbol(address) } if file.is_code(*address) => {
-            format!("the code at {address:#x}")
+            format!("the code at {}", file.object.pc_notation().pc(*address))
         }
         _ => return None,
     };
@@ -184,7 +184,7 @@ fn described(file: &File<'_, '_>, number: &Number) -> Option<String> {
     Some(match number {
         Number::Known(value) => format!("{value:#x}"),
         Number::Register(reg, offset) => format!("{}{offset:+}", file.name(*reg)),
-        Number::Symbol(address) => format!("{address:#x}"),
+        Number::Symbol(address) => file.object.pc_notation().pc(*address).to_string(),
         Number::Other => return None,
         _ => "computed".into(),
     })

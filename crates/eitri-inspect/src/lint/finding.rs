@@ -10,7 +10,8 @@ use super::fingerprint;
 use super::inlined::InlinedCalls;
 use super::meant::Meant;
 use super::path;
-use eitri_dwarf::error::Error;
+use eitri_dwarf::error::{Error, PcText};
+use eitri_dwarf::read::PcNotation;
 #[doc(hidden)]
 pub use eitri_dwarf::read::Recurring;
 
@@ -49,6 +50,8 @@ pub struct LintFinding {
     pub folder: Option<Arc<str>>,
     /// Pcs that the finding is about: those of the location, or those of the code.
     pub pcs: Option<Range<u64>>,
+    /// The same pcs from the start of a function's code, in a cubin, where the reader assigns the addresses.
+    pub function_pcs: Option<PcText<'static>>,
     /// Section that contains the mistake.
     pub section: Cow<'static, str>,
     /// Mistake's offset in the section, in bytes.
@@ -172,6 +175,7 @@ impl LintFinding {
             declared: None,
             folder: None,
             pcs: None,
+            function_pcs: None,
             section: section.into(),
             offset,
             entry: None,
@@ -188,6 +192,12 @@ impl LintFinding {
     #[doc(hidden)]
     pub fn of_module(code: LintCode, offset: u64, written: String, evidence: Vec<String>) -> Self {
         Self::new(code, "module", offset, Details::new(written).evidence(evidence))
+    }
+
+    /// Returns the pcs as text: those of the function in a cubin, and else addresses.
+    pub fn pc_text(&self) -> Option<PcText<'_>> {
+        let addresses = || self.pcs.as_ref().map(|pcs| PcNotation::default().pcs(pcs));
+        self.function_pcs.clone().or_else(addresses)
     }
 
     /// Returns what the finding is about.

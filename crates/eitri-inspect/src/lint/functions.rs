@@ -37,23 +37,25 @@ pub(super) fn findings<'r>(
 }
 
 fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
+    let pcs = file.object.pc_notation();
     let beyond = |range: &Range<u64>| file.section(range.start).filter(|section| range.end > section.end);
     let is_wrong = |range: &Range<u64>| range.end < range.start || beyond(range).is_some();
     if let Some(range) = function.ranges.first_wrong(is_wrong) {
         let Some(section) = beyond(range).filter(|_| range.end >= range.start) else {
-            let written = || Details::new(format!("code from {:#x} to {:#x}", range.start, range.end));
+            let [from, to] = [range.start, range.end].map(|pc| pcs.pc(pc));
+            let written = || Details::new(format!("code from {from} to {to}"));
             return add(LintCode::ReversedRange, None, &written);
         };
         return add(LintCode::ExtentNotCode, None, &|| {
             let size = section.end - section.start;
             let bytes = Count(range.end - range.start, "byte");
             let section = format!(
-                "the section has {:#x}, from {:#x} to {:#x}",
+                "the section has {:#x}, from {} to {}",
                 Count(size, "byte"),
-                section.start,
-                section.end
+                pcs.pc(section.start),
+                pcs.pc(section.end)
             );
-            Details::new(format!("code of {bytes:#x} from {:#x} on", range.start))
+            Details::new(format!("code of {bytes:#x} from {} on", pcs.pc(range.start)))
                 .evidence([section])
                 .evidence(ends(file, function, range.start))
         });
@@ -71,10 +73,13 @@ fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     }
     add(LintCode::ExtentNotCode, None, &|| {
         let bytes = Count(bytes, "byte");
-        let symbol = format!("the symbol at {:#x} has {:#x}", range.start, Count(size, "byte"));
-        Details::new(format!("code of {bytes:#x} from {:#x} on", range.start))
-            .evidence([symbol])
-            .evidence(ends(file, function, range.start))
+        let start = pcs.pc(range.start);
+        let symbol = format!("the symbol at {start} has {:#x}", Count(size, "byte"));
+        Details::new(format!("code of {bytes:#x} from {start} on")).evidence([symbol]).evidence(ends(
+            file,
+            function,
+            range.start,
+        ))
     });
 }
 
@@ -91,13 +96,15 @@ fn twice<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     add(LintCode::CodeDescribedTwice, None, &|| {
         let name = entry.dwarf().entry_at(first).and_then(|first| Some(first.name()?.to_string()));
         let owner = name.map_or_else(String::new, |name| format!(", `{name}`,"));
-        Details::new(format!("a second entry for the code at {:#x}", function.start()))
+        let start = file.object.pc_notation().pc(function.start());
+        Details::new(format!("a second entry for the code at {start}"))
             .evidence([format!("the entry {first:#x}{owner} describes it, too")])
     });
 }
 
 /// Describes where the line table and the call frame information end the code that contains a pc.
 fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl Iterator<Item = String> {
+    let pcs = file.object.pc_notation();
     let program = file.dwarf.lines(function.entry.unit()).ok().flatten();
     let sequence = program.and_then(|program| {
         let mut start = None;
@@ -112,10 +119,10 @@ fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl I
     let entry = file.frames.iter().find_map(|frames| {
         let fde = frames.fde_at(pc)?;
         let section = frames.section.name();
-        let end = fde.start.wrapping_add(fde.length);
-        Some(format!("entry {:#x} of {section} ends at {end:#x}", fde.offset))
+        let end = pcs.pc(fde.start.wrapping_add(fde.length));
+        Some(format!("entry {:#x} of {section} ends at {end}", fde.offset))
     });
-    sequence.map(|end| format!("the line sequence ends at {end:#x}")).into_iter().chain(entry)
+    sequence.map(move |end| format!("the line sequence ends at {}", pcs.pc(end))).into_iter().chain(entry)
 }
 
 /// Verdict on the rules in a frame description entry, which is the same for each function in its code.
@@ -142,16 +149,18 @@ impl FrameVerdict {
         let mut known = bases::Known::default();
         let end = fde.start.saturating_add(fde.length);
         let mut last = fde.start;
+        let pcs = file.object.pc_notation();
         loop {
             match rows.next_row() {
                 Ok(Some(row)) => {
                     eitri_dwarf::work::step();
                     let start = row.start;
                     if verdict.misplaced.is_none() && start < last {
-                        let text = format!("a row at {start:#x} after one at {last:#x}");
+                        let text = format!("a row at {} after one at {}", pcs.pc(start), pcs.pc(last));
                         verdict.misplaced = Some((LintCode::ReversedRow, text));
                     } else if verdict.misplaced.is_none() && start > end {
-                        verdict.misplaced = Some((LintCode::RowBeyondCode, format!("a row at {start:#x}")));
+                        let text = format!("a row at {}", pcs.pc(start));
+                        verdict.misplaced = Some((LintCode::RowBeyondCode, text));
                     }
                     last = start;
                     verdict.has_cfa |= row.cfa != CfaRule::Unset;
@@ -178,6 +187,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, known: &mut Frame
         return;
     }
     let pc = function.start();
+    let pcs = file.object.pc_notation();
     let leaves = || {
         let code = function.code(file);
         code.returns().map(|instruction| format!("the function leaves at {}", described(&instruction)))
@@ -193,7 +203,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, known: &mut Frame
             let place = error.at().offset.map(|at| (section.name(), at));
             return add(LintCode::NoCfa, place, &|| {
                 let evidence = [
-                    format!("no entry that can be read has the pc {pc:#x}"),
+                    format!("no entry that can be read has the pc {}", pcs.pc(pc)),
                     format!("{} cannot be read: {}", section.name(), error.kind()),
                 ];
                 Details::new("no call frame information that can be read")
@@ -202,7 +212,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, known: &mut Frame
             });
         }
         return add(LintCode::NoCfa, None, &|| {
-            let evidence = [format!("no entry has the pc {pc:#x}")];
+            let evidence = [format!("no entry has the pc {}", pcs.pc(pc))];
             Details::new("no call frame information").evidence(evidence).evidence(leaves())
         });
     };
@@ -222,7 +232,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, known: &mut Frame
     }
     if let Some((code, written)) = misplaced {
         add(*code, place, &|| {
-            Details::new(written.as_str()).evidence([format!("{} ends at {end:#x}", entry())])
+            Details::new(written.as_str()).evidence([format!("{} ends at {}", entry(), pcs.pc(end))])
         });
     }
     if !*has_cfa && !*is_gpu_root {

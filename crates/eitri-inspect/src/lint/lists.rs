@@ -27,7 +27,7 @@ pub(super) fn findings(
         return [None, None, register(None)];
     }
     let pcs = entry.start..entry.end;
-    let contradiction = constants.contradiction(&pcs, shape);
+    let contradiction = constants.contradiction(file, &pcs, shape);
     constants.add(&pcs, shape);
     [range(file, function, (pcs.start, pcs.end)), contradiction, register(Some(&pcs))]
 }
@@ -38,8 +38,10 @@ fn range(
     function: Option<&Function<'_, '_>>,
     (start, end): (u64, u64),
 ) -> Option<Diagnosed> {
+    let notation = file.object.pc_notation();
     let diagnosed = |code, evidence: Option<String>| {
-        let details = Details::new(format!("pcs from {start:#x} to {end:#x}")).evidence(evidence);
+        let [from, to] = [start, end].map(|pc| notation.pc(pc));
+        let details = Details::new(format!("pcs from {from} to {to}")).evidence(evidence);
         Some(Diagnosed::new(code, details))
     };
     if end < start {
@@ -50,7 +52,7 @@ fn range(
         return None;
     }
     let own = function.ranges.iter().take(MOST_RANGES);
-    let own: Vec<_> = own.map(|range| format!("[{:#x}, {:#x})", range.start, range.end)).collect();
+    let own: Vec<_> = own.map(|range| notation.pcs(range).to_string()).collect();
     let more = match function.ranges.len() - own.len() {
         0 => String::new(),
         more => format!(", and {more} more"),
@@ -81,7 +83,7 @@ impl Constants {
 
     /// Returns the finding about an entry that contradicts one before.
     #[inline]
-    fn contradiction(&self, pcs: &Range<u64>, shape: &Shape) -> Option<Diagnosed> {
+    fn contradiction(&self, file: &File<'_, '_>, pcs: &Range<u64>, shape: &Shape) -> Option<Diagnosed> {
         if self.0.is_empty() {
             return None;
         }
@@ -89,10 +91,10 @@ impl Constants {
         let common = |other: &Range<u64>| pcs.start.max(other.start)..pcs.end.min(other.end);
         let (other, first) =
             self.0.iter().find(|(other, first)| !common(other).is_empty() && *first != value)?;
-        let Range { start, end } = common(other);
         let values = format!("the values {} and {} at the same pc", *first as i64, value as i64);
-        let details =
-            Details::new(values).evidence([format!("both entries have the pcs [{start:#x}, {end:#x})")]);
+        let common = common(other);
+        let pcs = file.object.pc_notation().pcs(&common);
+        let details = Details::new(values).evidence([format!("both entries have the pcs {pcs}")]);
         Some(Diagnosed::new(LintCode::ContradictingOverlap, details))
     }
 }
@@ -135,9 +137,8 @@ fn register(
         .take(4)
         .map(|home| {
             let pc = |offset: u32| start.saturating_add(offset.into());
-            let first = pc(home.start);
-            let last = pc(home.end);
-            format!("the map has {name} in {} at [{first:#x}, {last:#x}]", home.home)
+            let pcs = file.object.pc_notation().pcs_to_last(pc(home.start), pc(home.end));
+            format!("the map has {name} in {} at {pcs}", home.home)
         })
         .collect();
     if evidence.is_empty() {

@@ -153,8 +153,8 @@ impl LintText<'_> {
         for inlined in finding.inlined.names() {
             write!(out, ", inlined `{}`", escaped(inlined))?;
         }
-        if let Some(pcs) = &finding.pcs {
-            write!(out, " [{:#x}, {:#x})", pcs.start, pcs.end)?;
+        if let Some(pcs) = finding.pc_text() {
+            write!(out, " {}", escaped(&pcs.to_string()))?;
         }
         write!(out, "  {}+{:#x}", finding.section, finding.offset)?;
         if let Some(file) = finding.split.as_ref().filter(|_| finding.section.ends_with(".dwo")) {

@@ -114,14 +114,15 @@ pub(super) fn folded(file: &File<'_, '_>, options: &LintOptions<'_>) -> LintRepo
             firsts.entry(unit.name.as_deref()).or_insert_with(|| (index, OnceLock::new()));
         }
     }
+    let pcs = file.object.pc_notation();
     let diagnosed = |(): &mut (), units: Units<'_>| {
-        let mut part = Collected::new(Wanted::Topics);
+        let mut part = Collected::new(Wanted::Topics, pcs);
         diagnose(file, units.range.start, units, options, &firsts, &mut part);
         part
     };
     let (_, parts) = threads::share(dwarf.units(), options.threads, |_| (), diagnosed);
     let mut parts = parts.into_iter();
-    let mut collected = parts.next().unwrap_or_else(|| Collected::new(Wanted::Topics));
+    let mut collected = parts.next().unwrap_or_else(|| Collected::new(Wanted::Topics, pcs));
     parts.for_each(|part| collected.append(part));
     let units = collected.deferred();
     let counts = std::mem::take(&mut collected.report);
@@ -139,9 +140,10 @@ pub(super) fn each(
     take: &mut dyn FnMut(LintFinding),
 ) -> LintReport {
     let mut report = LintReport::default();
+    let pcs = file.object.pc_notation();
     for pieces in threads::chunks(file.dwarf.units(), PIECE).chunks(options.threads.max(1)) {
         let diagnosed = |units: Range<usize>| {
-            let mut collected = Collected::new(Wanted::All);
+            let mut collected = Collected::new(Wanted::All, pcs);
             diagnose(file, units.start, units, options, &Firsts::new(), &mut collected);
             collected.finish()
         };
@@ -289,6 +291,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         }
         let Some(program) = dwarf.lines(unit)? else { return Ok(()) };
         let mut rows = program.rows();
+        let pcs = file.object.pc_notation();
         // The sequence's last address, and whether its code is in the file.
         let mut last = None;
         let mut instructions = RowInstructions::default();
@@ -303,13 +306,14 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                 && let Some(instruction) = instructions.around(file, address)
             {
                 is_inside = true;
-                let details = Details::new(format!("a row at {address:#x}")).evidence([instruction]);
+                let details = Details::new(format!("a row at {}", pcs.pc(address))).evidence([instruction]);
                 let place = (dwarf.sections().name(".debug_line"), rows.offset());
                 let diagnosed = Diagnosed::new(LintCode::RowInsideInstruction, details);
                 self.add(diagnosed, None, None, place, |_, _| {});
             }
             if address < before && is_live {
-                let details = Details::new(format!("a row at {address:#x} after one at {before:#x}"));
+                let [row, last] = [address, before].map(|pc| pcs.pc(pc));
+                let details = Details::new(format!("a row at {row} after one at {last}"));
                 let place = (dwarf.sections().name(".debug_line"), rows.offset());
                 self.add(Diagnosed::new(LintCode::ReversedRow, details), None, None, place, |_, _| {});
                 return Ok(());
@@ -454,12 +458,10 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         });
         let Some((offset, ListKind::Pair { start, end })) = first else { return };
         self.lacks_base = true;
-        let details =
-            Details::new(format!("offsets from {start:#x} to {end:#x} from an unknown base address"))
-                .meant("offsets from 0")
-                .evidence([
-                    "the unit has no DW_AT_low_pc, and the list does not select a base address".into()
-                ]);
+        let [from, to] = [start, end].map(|pc| file.object.pc_notation().pc(pc));
+        let details = Details::new(format!("offsets from {from} to {to} from an unknown base address"))
+            .meant("offsets from 0")
+            .evidence(["the unit has no DW_AT_low_pc, and the list does not select a base address".into()]);
         let place = (list_section(file.dwarf, unit), offset);
         self.add(Diagnosed::new(LintCode::ListWithoutBase, details), None, None, place, |_, _| {});
     }
@@ -829,7 +831,7 @@ fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Diagnosed> {
                 format!("the entries {:#x} and {:#x}", first.offset(), second.offset()),
                 match common {
                     0 => "both have a location at all pcs".into(),
-                    pc => format!("both have a location at {pc:#x}"),
+                    pc => format!("both have a location at {}", first.dwarf().pc_notation().pc(pc)),
                 },
             ]);
     Some(Diagnosed::new(LintCode::OneNameTwoTypes, details))

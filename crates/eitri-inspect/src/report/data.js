@@ -27,7 +27,7 @@ async function unpacked(element) {
 const FIELDS = {
   page: ["name", "target", "lanes", "width"],
   functions: ["name", "unit", "low", "high", "size", "variables", "lines", "calls", "instructions", "findings",
-    "scope", "located", "sound"],
+    "scope", "located", "sound", "code", "offset"],
   variables: ["column", "name", "type", "file", "line", "inlined", "from", "to", "entries", "until"],
   entries: ["start", "end", "place"],
   lines: ["pc", "file", "line"],
@@ -69,7 +69,22 @@ function read(buffer) {
   data.texts = new TextDecoder().decode(new Uint8Array(buffer, 4 * at)).split("\0");
   data.text = (number) => data.texts[number] ?? "";
   data.start = (f) => BigInt(data.functions.get(f, "high")) << 32n | BigInt(data.functions.get(f, "low"));
-  data.hex = (f, pc) => "0x" + (data.start(f) + BigInt(pc)).toString(16);
+  // A pc of a cubin is an offset in the code of a function, `k+0x20`; other pcs are addresses. In a column, the function's
+  // name is left out.
+  data.offset = (f, pc) => "+0x" + (data.functions.get(f, "offset") + pc).toString(16);
+  data.code = (f) => data.text(data.functions.get(f, "code"));
+  data.address = (f, pc) => "0x" + (data.start(f) + BigInt(pc)).toString(16);
+  data.pc = (f, pc) => data.code(f) ? data.code(f) + data.offset(f, pc) : data.address(f, pc);
+  data.shortPc = (f, pc) => data.code(f) ? data.offset(f, pc) : data.address(f, pc);
+  data.pcs = (f, start, end) => {
+    const code = data.code(f), [from, to] = [start, end].map((pc) => data.shortPc(f, pc));
+    return code ? `${code}+[${from.slice(1)}, ${to.slice(1)})` : `${from} to ${to}`;
+  };
+  // Bytes from the start of a function, from the text of a pc.
+  data.bytes = (f, text) => {
+    const plus = text.lastIndexOf("+"), number = BigInt(text.slice(plus + 1));
+    return Number(plus < 0 ? number - data.start(f) : number - BigInt(data.functions.get(f, "offset")));
+  };
   // First and end of the rows of a function, or of another record.
   data.range = (table, index, field) => [data[table].get(index, field), data[table].get(index + 1, field)];
   // First and end of the entries of a variable. Variables that reference the same list share its entries.

@@ -105,7 +105,7 @@ function select({ v = null, e = null, pc = null }) {
   details();
   const parts = [`f=${state.f}`];
   if (v !== null) parts.push(`v=${v - timeline.shown.first}`);
-  if (pc !== null) parts.push(`pc=${data.hex(state.f, pc)}`);
+  if (pc !== null) parts.push(`pc=${encodeURIComponent(data.pc(state.f, pc))}`);
   if (state.lane) parts.push(`lane=${state.lane}`);
   history.replaceState(null, "", `#${parts.join("&")}`);
 }
@@ -210,7 +210,7 @@ function details() {
   if (v === null) {
     const size = data.functions.get(f, "size");
     panel.replaceChildren(el("h2", {}, name || "(no name)"),
-      el("p", {}, `${data.text(data.functions.get(f, "unit"))}, ${data.hex(f, 0)} to ${data.hex(f, size)}`),
+      el("p", {}, `${data.text(data.functions.get(f, "unit"))}, ${data.pcs(f, 0, size)}`),
       el("ul", {}, ...of("f")), ...data.others.length ? [el("h3", {}, "Findings outside functions"), ...firstFindings(data.others)] : []);
     announce(name);
     return;
@@ -222,7 +222,7 @@ function details() {
   const findings = e === null ? [] : shown.of(`e${e}`);
   if (e !== null) {
     const { start, end, place } = data.entries.row(e), one = data.places.row(place);
-    const pcs = `${data.hex(f, start)} to ${data.hex(f, end)}`, kind = KINDS[one.kind].name;
+    const pcs = data.pcs(f, start, end), kind = KINDS[one.kind].name;
     const result = inLane(data.text(one.result), state.lane), isOfLane = /[\x01\x03]/.test(data.text(one.result));
     const rows = [["pcs", pcs], ["kind", kind], ["expression", expression(data.text(one.expression), findings)],
       ["meaning", data.text(one.meaning)],
@@ -232,7 +232,7 @@ function details() {
     announce([data.text(variable.name), `${kind} ${data.text(one.label)}`.trim(), pcs, data.text(one.expression)].join(", "));
   } else {
     const [from, to] = data.entriesOf(v);
-    const where = to === from ? "in this object" : `at ${data.hex(f, state.pc ?? 0)}`;
+    const where = to === from ? "in this object" : `at ${data.pc(f, state.pc ?? 0)}`;
     parts.push(el("p", {}, `No location ${where}.`));
     announce(`${data.text(variable.name)}, no location ${where}`);
   }
@@ -324,8 +324,9 @@ function follow() {
   state.lane = Math.min(Number(part("lane") ?? 0), Math.max(0, lanes - 1));
   by("lane").value = by("lane-number").textContent = state.lane;
   const [first, end] = data.range("functions", f, "variables"), v = first + Number(part("v") ?? NaN);
-  const pc = part("pc") && Number(BigInt(part("pc")) - data.start(f));
-  open(f, { v: v < end ? v : null, pc: pc >= 0 ? pc : null });
+  const text = decodeURIComponent(/[#&]pc=([^&]*)/.exec(location.hash)?.[1] ?? "");
+  const pc = /(^|\+)(0x[0-9a-f]+|\d+)$/i.test(text) ? data.bytes(f, text) : null;
+  open(f, { v: v < end ? v : null, pc: pc !== null && pc >= 0 ? pc : null });
 }
 addEventListener("hashchange", follow);
 
@@ -340,7 +341,7 @@ addEventListener("beforeprint", () => {
     for (let e = from; e < to && rows.length < 5000; e++) {
       const { start, end: until, place } = data.entries.row(e), one = data.places.row(place);
       const codes = timeline.shown.of(`e${e}`).map((index) => data.text(data.codes.get(data.findings.get(index, "code"), "name")));
-      rows.push(el("tr", {}, ...[data.text(data.variables.get(v, "name")), `${data.hex(state.f, start)} to ${data.hex(state.f, until)}`,
+      rows.push(el("tr", {}, ...[data.text(data.variables.get(v, "name")), data.pcs(state.f, start, until),
         KINDS[one.kind].name, data.text(one.expression), data.text(one.meaning), codes.join(", ")].map((cell) => el("td", {}, cell))));
     }
   }

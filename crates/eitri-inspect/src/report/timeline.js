@@ -219,7 +219,7 @@ class Timeline {
       const y = this.shown.top(start), height = Math.max(4, this.shown.top(end) - y), width = COLUMN / count;
       const kind = data.places.get(place, "kind"), level = this.shown.level(this.shown.of(`e${e}`));
       const label = this.label(place), text = `${KINDS[kind].name} ${label}`;
-      const pcs = `${data.hex(this.shown.f, start)} to ${data.hex(this.shown.f, end)}`;
+      const pcs = data.pcs(this.shown.f, start, end);
       all.push(el("div", {
         id: `v${v}e${e}`, class: `block k${kind} ${level}`, role: "gridcell",
         "aria-selected": v === this.variable && e === this.entry,
@@ -256,7 +256,7 @@ class Timeline {
       all.push(el("div", {
         class: `row ${isNew ? "new" : ""} ${pc === this.pc ? "current" : ""}`, style: { top: px(row * ROW) },
         onclick: () => this.choose(null, null, pc),
-      }, el("span", { class: "pc" }, data.hex(f, pc)), ...(hasText ? [el("span", { class: "instruction" }, texts.get(pc) ?? "")] : []),
+      }, el("span", { class: "pc" }, data.shortPc(f, pc)), ...(hasText ? [el("span", { class: "instruction" }, texts.get(pc) ?? "")] : []),
       el("span", { class: "line", title: file }, isNew ? line.line ? `${isMain ? "" : file}:${line.line}` : "–" : "")));
     }
     for (let call = calls[0]; call < calls[1]; call++) {

@@ -3,7 +3,7 @@
 use super::super::fault::{Class, Fault};
 use crate::error::Count;
 use crate::op::Reg;
-use crate::read::{CfaRule, FrameSection, RegisterRule};
+use crate::read::{CfaRule, FrameSection, PcNotation, RegisterRule};
 
 /// A column in the table that call frame information defines (A.6.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,9 +58,20 @@ impl core::error::Error for UnwindFault {}
 
 impl core::fmt::Display for UnwindFault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.write(f, PcNotation::default())
+    }
+}
+
+impl UnwindFault {
+    /// Returns the message, with pcs as an object writes them.
+    pub fn text(&self, pcs: PcNotation<'_>) -> String {
+        core::fmt::from_fn(|f| self.write(f, pcs)).to_string()
+    }
+
+    fn write(&self, f: &mut core::fmt::Formatter<'_>, pcs: PcNotation<'_>) -> core::fmt::Result {
         write!(f, "frame {}", self.frame)?;
         if let Some(pc) = self.pc {
-            write!(f, ", pc {pc:#x}")?;
+            write!(f, ", pc {}", pcs.pc(pc))?;
         }
         if let Some((section, offset)) = self.entry {
             write!(f, ", `{}` entry at {offset:#x}", section.name())?;

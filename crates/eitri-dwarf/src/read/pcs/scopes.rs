@@ -118,8 +118,9 @@ pub(in crate::read) fn errors_without_function(
         let _ = super::functions::read_code_ranges(root, &mut ranges);
         if ranges.iter().any(|range| range.contains(&pc)) {
             let name = unit.dwo_name.as_deref().unwrap_or_default();
+            let pc = dwarf.pc_notation().pc(pc);
             let problem =
-                format!("code at pc {pc:#x} is described by the split unit `{name}`, which was not read");
+                format!("code at pc {pc} is described by the split unit `{name}`, which was not read");
             errors.push(Error::new(ErrorKind::Unsupported(problem)).or_at(root.place()));
         }
     }

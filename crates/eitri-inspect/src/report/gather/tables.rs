@@ -54,6 +54,10 @@ impl Gathered<'_> {
             functions.extend([function.start as u32, (function.start >> 32) as u32, function.size]);
             functions.extend(counts.map(|count| count as u32));
             functions.extend(function.coverage);
+            // Pcs of a cubin are offsets in the code of a function.
+            let start = object.pc_notation().pc(function.start);
+            let (code, offset) = start.in_function().map_or(("", 0), |(code, pcs)| (code, pcs.start));
+            functions.extend([strings.add(code), u32::try_from(offset).unwrap_or(u32::MAX)]);
             let first = (variables.len() / VARIABLE) as u32;
             let mut firsts = Vec::new();
             for variable in &function.variables {
@@ -111,7 +115,7 @@ impl Gathered<'_> {
         ];
         functions.extend([0, 0, 0, 0, 0]);
         functions.extend(ends.map(|end| end as u32));
-        functions.extend([0, 0, 0]);
+        functions.extend([0, 0, 0, 0, 0]);
         let rest = self.findings.iter().zip(&self.is_shown).filter(|(_, is_shown)| !**is_shown);
         for (finding, _) in rest {
             others.extend(record(finding, NONE, NONE, &mut strings));
