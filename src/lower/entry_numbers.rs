@@ -30,6 +30,8 @@ struct UnitEntities<'u> {
     procedures: KindEntities<'u>,
     /// Discriminants.
     variant_parts: KindEntities<'u>,
+    /// Data members to which an attribute refers.
+    members: KindEntities<'u>,
     scopes: KindEntities<'u>,
     count: u32,
 }
@@ -61,6 +63,7 @@ impl<'u> UnitEntities<'u> {
             functions: next(&units.functions),
             procedures: next(&units.procedures),
             variant_parts: next(&units.variant_parts),
+            members: next(&units.members),
             scopes: next(&units.scopes),
             count,
         }
@@ -113,6 +116,12 @@ impl<'u> EntryNumbers<'u> {
     /// A variant part's discriminant entry.
     pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
         self.of_unit.variant_parts.entry(id.as_u32())
+    }
+
+    /// A data member's entry, if an attribute refers to it.
+    pub(super) fn member(&self, ty: TypeId, index: u32) -> Option<EntryRef> {
+        let number = self.units.referred_members.binary_search(&(ty, index)).ok()?;
+        Some(self.of_unit.members.entry(number as u32))
     }
 
     /// Entry for a namespace, or for a block in an abstract instance.

@@ -16,8 +16,8 @@ use crate::emit::line::file_number;
 use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{
-    CompileUnit, EntitySet, FileId, FunctionId, Module, ProcedureId, Reach, ScopeId, TypeId, TypeKind,
-    UnitId, VariantPartId,
+    CompileUnit, Discriminant, EntitySet, ExtraValue, FileId, FunctionId, Module, ProcedureId, Reach,
+    ScopeId, TypeId, TypeKind, UnitId, VariantPartId,
 };
 
 /// Lowering for a module's units one by one, on several threads if the user wants.
@@ -54,6 +54,9 @@ pub struct Units<'m> {
     /// Procedures that are inlined in their callers, for a consumer without calls that yield locations.
     pub(super) inlined_procedures: EntitySet<ProcedureId>,
     pub(super) variant_parts: ByUnit,
+    /// Data members to which an attribute refers, sorted, and their indices by unit.
+    pub(super) referred_members: Vec<(TypeId, u32)>,
+    pub(super) members: ByUnit,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
     /// Names of the split files, if units are split.
@@ -77,6 +80,22 @@ impl core::fmt::Debug for Units<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Units").field("consumer", self.consumer).finish_non_exhaustive()
     }
+}
+
+/// Returns the data members to which an attribute refers, sorted.
+fn referred_members(module: &Module) -> Vec<(TypeId, u32)> {
+    let values = module.lists.attributes.iter().filter_map(|attribute| match attribute.value {
+        ExtraValue::Member(ty, index) => Some((ty, index)),
+        _ => None,
+    });
+    let discriminants = module.variant_parts.values().filter_map(|part| match part.discriminant {
+        Discriminant::Enclosing(ty, index) => Some((ty, index)),
+        _ => None,
+    });
+    let mut members: Vec<_> = values.chain(discriminants).collect();
+    members.sort_unstable();
+    members.dedup();
+    members
 }
 
 impl<'m> Units<'m> {
@@ -129,6 +148,7 @@ impl<'m> Units<'m> {
             TypeUnits::default()
         };
         let count = module.units.len();
+        let referred_members = referred_members(module);
         let unit_of = |scope| module.scopes[scope].unit;
         Ok(Self {
             module,
@@ -167,6 +187,10 @@ impl<'m> Units<'m> {
             variant_parts: ByUnit::new(count, 0..module.variant_parts.len() as u32, |id| {
                 module.types[module.variant_parts[VariantPartId::from_u32(id)].of].unit
             }),
+            members: ByUnit::new(count, 0..referred_members.len() as u32, |index| {
+                module.types[referred_members[index as usize].0].unit
+            }),
+            referred_members,
             scopes: ByUnit::new(count, module.scopes_in_order().map(ScopeId::as_u32), |id| {
                 unit_of(ScopeId::from_u32(id))
             }),

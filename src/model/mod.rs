@@ -339,10 +339,20 @@ impl Module {
                 }
                 TypeKind::Base { .. } | TypeKind::Pointer { .. } => return Some(false),
                 // Ends: a type references earlier types only.
-                TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = (*of)?,
-                TypeKind::Enum { of, .. } => ty = *of,
+                TypeKind::Typedef { of, .. }
+                | TypeKind::Qualified { of, .. }
+                | TypeKind::Subrange { of, .. }
+                | TypeKind::Enum { of, .. } => ty = (*of)?,
                 _ => return None,
             }
+        }
+    }
+
+    /// Whether a [subrange](TypeKind::Subrange) has another size than the type of its values.
+    pub(crate) fn has_stated_size(&self, subrange: &Type) -> bool {
+        match subrange.kind {
+            TypeKind::Subrange { of, .. } => subrange.bits != of.and_then(|of| self.types[of].bits),
+            _ => false,
         }
     }
 
