@@ -593,7 +593,7 @@ const CASES: &[Case] = &[
         let record = a.m.structure(a.unit, Some("record"), 4)?;
         a.m.variant_part_by(record, 0).map(drop)
     })),
-    ("a bound that is no member", || of(|a, _| {
+    ("a bound that is no member", || of_end(|a, _| {
         let record = a.m.structure(a.unit, Some("record"), 4)?;
         let small = a.m.subrange_type(a.unit, None, Some(a.int), None)?;
         a.m.describe_type(small)?.upper_bound(AttributeValue::Member(record, 0)).map(drop)

@@ -33,7 +33,7 @@ fn is_run(shown: &str) -> bool {
 }
 
 /// Compares what gdb shows of `before` and `after`. Returns it, if gdb can run programs.
-fn shows_the_same(folder: &Folder, name: &str, commands: &[&str]) -> Option<String> {
+pub(super) fn shows_the_same(folder: &Folder, name: &str, commands: &[&str]) -> Option<String> {
     let before = gdb(folder, "./before", commands)?;
     // The stack begins with the name of the program: names of the same length give the same addresses.
     std::fs::copy(folder.path().join("after"), folder.path().join("after1")).expect("a copy");

@@ -15,6 +15,7 @@ mod evaluated;
 mod fixed;
 mod judged;
 mod kept;
+mod languages;
 mod linked;
 mod loaded;
 pub mod nvlink;

@@ -261,7 +261,7 @@ impl TypeBuilder<'_> {
         let Type { kind, bits, is_declaration, .. } = &self.builder.module.types[self.id];
         if !matches!(kind, TypeKind::Composite(_)) || bits.is_some() || *is_declaration {
             return Err(self.refused(|name| {
-                format!("{name} has a constant size or none; expected a structure, class or union without")
+                format!("{name} is not a structure, class or union without a constant size")
             }));
         }
         self.dynamic(gimli::DW_AT_byte_size, value)
