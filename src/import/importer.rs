@@ -67,6 +67,17 @@ pub(super) struct Body<'d, 'o> {
     pub origin: Option<Entry<'d, 'o>>,
 }
 
+/// Parts of types and functions, in the order of their entries.
+#[derive(Default)]
+pub(super) struct IndexedParts<'d, 'o> {
+    /// Each data member's index in its type, for types to whose members something refers.
+    pub members: HashMap<Key, (TypeId, u32)>,
+    /// These types, by their entries.
+    pub types: HashSet<Key>,
+    /// Each parameter's previous parameter, for functions whose parameters were looked at.
+    pub previous: HashMap<Key, Option<Entry<'d, 'o>>>,
+}
+
 /// Entities of the current unit, by their entries.
 #[derive(Default)]
 pub(super) struct Entities<'d, 'o> {
@@ -88,12 +99,8 @@ pub(super) struct Entities<'d, 'o> {
     pub unnamed: HashMap<Key, Entry<'d, 'o>>,
     /// Entries of calls in an abstract instance that the instance with code has, too.
     pub repeated: HashSet<Key>,
-    /// Each data member's index in its type, for types to whose members something refers.
-    pub members: HashMap<Key, (TypeId, u32)>,
-    /// These types, by their entries.
-    pub indexed: HashSet<Key>,
-    /// Each parameter's previous parameter, for functions whose parameters were looked at.
-    pub previous: HashMap<Key, Option<Entry<'d, 'o>>>,
+    /// Parts of entities by their order.
+    pub indexed: IndexedParts<'d, 'o>,
     /// Structures, classes and unions whose members are not imported yet.
     pub composites: Vec<(Entry<'d, 'o>, TypeId)>,
     /// Types of the unit that complete a declaration, by the offset of the declaration.

@@ -62,8 +62,8 @@ impl<'u> UnitEntities<'u> {
             types: next(&units.types),
             functions: next(&units.functions),
             procedures: next(&units.procedures),
-            variant_parts: next(&units.variant_parts),
-            members: next(&units.members),
+            variant_parts: next(&units.parts.variant_parts),
+            members: next(&units.parts.members_by_unit),
             scopes: next(&units.scopes),
             count,
         }
@@ -120,7 +120,7 @@ impl<'u> EntryNumbers<'u> {
 
     /// A data member's entry, if an attribute refers to it.
     pub(super) fn member(&self, ty: TypeId, index: u32) -> Option<EntryRef> {
-        let number = self.units.referred_members.binary_search(&(ty, index)).ok()?;
+        let number = self.units.parts.members.binary_search(&(ty, index)).ok()?;
         Some(self.of_unit.members.entry(number as u32))
     }
 

@@ -53,10 +53,7 @@ pub struct Units<'m> {
     pub(super) procedures: ByUnit,
     /// Procedures that are inlined in their callers, for a consumer without calls that yield locations.
     pub(super) inlined_procedures: EntitySet<ProcedureId>,
-    pub(super) variant_parts: ByUnit,
-    /// Data members to which an attribute refers, sorted, and their indices by unit.
-    pub(super) referred_members: Vec<(TypeId, u32)>,
-    pub(super) members: ByUnit,
+    pub(super) parts: TypeParts,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
     /// Names of the split files, if units are split.
@@ -69,6 +66,14 @@ pub struct Units<'m> {
     pub(super) scratch: Mutex<Vec<Scratch>>,
 }
 
+/// Parts of types to which an entry refers.
+pub(super) struct TypeParts {
+    pub(super) variant_parts: ByUnit,
+    /// Data members, sorted, and their indices by unit.
+    pub(super) members: Vec<(TypeId, u32)>,
+    pub(super) members_by_unit: ByUnit,
+}
+
 /// Lists that several units use.
 pub(super) struct Shared<'m> {
     pub(super) macros: SharedMacros<'m>,
@@ -79,6 +84,22 @@ pub(super) struct Shared<'m> {
 impl core::fmt::Debug for Units<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Units").field("consumer", self.consumer).finish_non_exhaustive()
+    }
+}
+
+impl TypeParts {
+    /// Collects the parts for a number of units.
+    fn new(module: &Module, count: usize) -> Self {
+        let members = referred_members(module);
+        Self {
+            variant_parts: ByUnit::new(count, 0..module.variant_parts.len() as u32, |id| {
+                module.types[module.variant_parts[VariantPartId::from_u32(id)].of].unit
+            }),
+            members_by_unit: ByUnit::new(count, 0..members.len() as u32, |index| {
+                module.types[members[index as usize].0].unit
+            }),
+            members,
+        }
     }
 }
 
@@ -148,7 +169,6 @@ impl<'m> Units<'m> {
             TypeUnits::default()
         };
         let count = module.units.len();
-        let referred_members = referred_members(module);
         let unit_of = |scope| module.scopes[scope].unit;
         Ok(Self {
             module,
@@ -184,13 +204,7 @@ impl<'m> Units<'m> {
             } else {
                 module.called_procedures()
             },
-            variant_parts: ByUnit::new(count, 0..module.variant_parts.len() as u32, |id| {
-                module.types[module.variant_parts[VariantPartId::from_u32(id)].of].unit
-            }),
-            members: ByUnit::new(count, 0..referred_members.len() as u32, |index| {
-                module.types[referred_members[index as usize].0].unit
-            }),
-            referred_members,
+            parts: TypeParts::new(module, count),
             scopes: ByUnit::new(count, module.scopes_in_order().map(ScopeId::as_u32), |id| {
                 unit_of(ScopeId::from_u32(id))
             }),

@@ -150,14 +150,6 @@ pub enum ExtraValue {
     Member(TypeId, u32),
 }
 
-impl Module {
-    /// Whether a member's offset is computed from the object: its attribute has the offset instead of the member.
-    pub(crate) fn has_computed_offset(&self, member: AttributeOwner) -> bool {
-        let mut attributes = self.attributes(member).iter();
-        attributes.any(|attribute| attribute.name == gimli::DW_AT_data_member_location)
-    }
-}
-
 impl ExtraValue {
     /// The location or number of an expression.
     pub(crate) fn loc(&self) -> Option<LocId> {

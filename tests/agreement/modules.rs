@@ -364,15 +364,6 @@ impl Maker<'_, '_> {
                 let class = self.make_composite().0;
                 (self.m.member_pointer(unit, class, of).unwrap(), 64)
             }
-            12 if self.c.is(2) => {
-                let own = self.c.of(&[None, Some(8), Some(5)]);
-                let of = Some(of).filter(|_| !self.c.is(4));
-                let small = self.m.subrange_type(unit, self.c.of(&[None, Some("small")]), of, own).unwrap();
-                let mut described = self.m.describe_type(small).unwrap();
-                described.lower_bound(AttributeValue::Signed(-3)).unwrap();
-                described.upper_bound(AttributeValue::Unsigned(9)).unwrap();
-                (small, own.unwrap_or(if of.is_some() { bits } else { 8 }))
-            }
             12 => (self.m.unspecified_type(unit, "nothing").unwrap(), 8),
             13 if is_small && bits % 8 == 0 => {
                 let extents: Vec<Extent> = (0..self.c.between(1, 3)).map(|_| self.extent()).collect();

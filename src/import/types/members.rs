@@ -4,9 +4,8 @@ use gimli::constants as dw;
 
 use crate::build::{DataMember, HasMembers, VariantId};
 use crate::import::importer::Importer;
-use crate::import::node::{Class, class};
 use crate::import::unimported::UnimportedReason;
-use crate::model::{Accessibility, AttributeOwner, TypeId, TypeKind};
+use crate::model::{Accessibility, AttributeOwner, TypeId};
 use crate::read::{Entry, ResolvedValue};
 
 /// `DW_AT_accessibility`: DWARF 5 table 7.16.
@@ -199,35 +198,5 @@ pub(super) fn base<'d, 'o>(
             counts.bases += 1;
         }
         Err(error) => importer.leave_entry(part, UnimportedReason::Refused(error)),
-    }
-}
-
-impl<'d, 'o> Importer<'d, 'o> {
-    /// Returns the data member outside variants that an entry is, with its type: by its index, if all members of the type
-    /// are imported. The members of a type are looked at once.
-    pub(in crate::import) fn member_at(&mut self, member: Entry<'d, 'o>) -> Option<(TypeId, u32)> {
-        if member.tag() != dw::DW_TAG_member {
-            return None;
-        }
-        if let Some(&known) = self.made.members.get(&member.offset()) {
-            return Some(known);
-        }
-        let around = member.parent()?;
-        let ty = self.known_type(around)?;
-        if !self.made.indexed.insert(around.offset()) {
-            return None;
-        }
-        let is_data = |part: &Entry<'d, 'o>| part.tag() == dw::DW_TAG_member && class(*part) == Class::Other;
-        let count = match self.m.described().ty(ty).kind() {
-            TypeKind::Composite(composite) => composite.members.len(),
-            _ => return None,
-        };
-        if around.children().filter(is_data).count() != count {
-            return None;
-        }
-        for (index, part) in (0..).zip(around.children().filter(is_data)) {
-            self.made.members.insert(part.offset(), (ty, index));
-        }
-        self.made.members.get(&member.offset()).copied()
     }
 }
