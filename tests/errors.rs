@@ -578,6 +578,26 @@ const CASES: &[Case] = &[
         let text = a.m.string_type(a.unit, None, None)?;
         a.m.describe_type(text)?.string_length(AttributeValue::Unsigned(80)).map(drop)
     })),
+    ("a bound of a number", || of(|a, _| {
+        a.m.describe_type(a.int)?.lower_bound(AttributeValue::Unsigned(1)).map(drop)
+    })),
+    ("a bound that is a text", || of(|a, _| {
+        let small = a.m.subrange_type(a.unit, None, Some(a.int), None)?;
+        a.m.describe_type(small)?.upper_bound(AttributeValue::Text("9")).map(drop)
+    })),
+    ("a subrange of 2^33 bits", || of(|a, _| a.m.subrange_type(a.unit, Some("small"), None, Some(1 << 33)).map(drop))),
+    ("a computed size of a number", || of(|a, _| {
+        a.m.describe_type(a.int)?.size(AttributeValue::Unsigned(4)).map(drop)
+    })),
+    ("a variant part by a member that is missing", || of(|a, _| {
+        let record = a.m.structure(a.unit, Some("record"), 4)?;
+        a.m.variant_part_by(record, 0).map(drop)
+    })),
+    ("a bound that is no member", || of_end(|a, _| {
+        let record = a.m.structure(a.unit, Some("record"), 4)?;
+        let small = a.m.subrange_type(a.unit, None, Some(a.int), None)?;
+        a.m.describe_type(small)?.upper_bound(AttributeValue::Member(record, 0)).map(drop)
+    })),
     ("a string of 2^61 bytes", || of(|a, _| a.m.string_type(a.unit, Some("text"), Some(1 << 61)).map(drop))),
     ("an allocation that is a text", || of(|a, _| {
         let array = a.m.array(a.unit, a.int, &[None])?;
@@ -618,8 +638,8 @@ const CASES: &[Case] = &[
     ("an array of as many elements as a vector register says", || of(|a, _| {
         a.m.array_of(a.unit, a.int, &[Extent::value(Val::register(v(3)))], None).map(drop)
     })),
-    ("an array whose elements overlap", || of(|a, _| {
-        a.m.array_of(a.unit, a.int, &[Extent::fixed(4)], Some(16)).map(drop)
+    ("an array whose elements are in one bit", || of(|a, _| {
+        a.m.array_of(a.unit, a.int, &[Extent::fixed(2)], Some(0)).map(drop)
     })),
     ("an array whose last index is too large", || of(|a, _| {
         a.m.array_of(a.unit, a.int, &[Extent::fixed(4).from(i64::MAX)], None).map(drop)
@@ -822,6 +842,8 @@ const CASES: &[Case] = &[
         a.m.variable(a.saxpy, "n", a.int)?.linkage_name("n\0");
         Ok(())
     })),
+    ("an enumerator larger than its size", || of(|a, _| a.m.sized_enumeration(a.unit, Some("e"), 1, &[("large", 256)]).map(drop))),
+    ("an enumeration of 2^61 bytes", || of(|a, _| a.m.sized_enumeration(a.unit, Some("e"), 1 << 61, &[]).map(drop))),
     ("an enumerator with a zero byte", || of(|a, _| a.m.enumeration(a.unit, Some("e"), a.int, &[("o\0n", 1)]).map(drop))),
     ("a member with a zero byte", || of(|a, _| {
         let point = a.m.structure(a.unit, Some("point"), 8)?;

@@ -234,9 +234,13 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     Builder::reference: |m, a, b| m.reference(b.unit, a.int), |m, a, b| m.reference(a.unit, b.int);
     Builder::row: |m, a, b| m.row(b.function, LineTableRow::new(0, a.file, 1)), |m, a, b| m.row(a.function, LineTableRow::new(0, b.file, 1));
     Builder::rvalue_reference: |m, a, b| m.rvalue_reference(b.unit, a.int), |m, a, b| m.rvalue_reference(a.unit, b.int);
+    Builder::dynamic_composite: |m, a, b| m.dynamic_composite(b.unit, CompositeKind::Struct, None);
+    Builder::variant_part_by: |m, a, b| m.variant_part_by(b.composite, 0);
+    Builder::sized_enumeration: |m, a, b| m.sized_enumeration(b.unit, None, 4, &[]);
     Builder::static_member: |m, a, b| m.static_member(b.composite, "t", a.int).map(drop), |m, a, b| m.static_member(a.composite, "t", b.int).map(drop);
     Builder::structure: |m, a, b| m.structure(b.unit, None, 4);
     Builder::string_type: |m, a, b| m.string_type(b.unit, None, None);
+    Builder::subrange_type: |m, a, b| m.subrange_type(b.unit, None, None, None), |m, a, b| m.subrange_type(a.unit, None, Some(b.int), None);
     Builder::subroutine: |m, a, b| m.subroutine(b.unit, None, &[]), |m, a, b| m.subroutine(a.unit, Some(b.int), &[]), |m, a, b| m.subroutine(a.unit, None, &[b.int]);
     Builder::template: |m, a, b| m.template(b.composite, Template::ty("U", None)).map(drop),
         |m, a, b| m.template(a.composite, Template::ty("U", Some(b.int))).map(drop), |m, a, b| m.template(a.composite, Template::value("U", b.int, &[0; 4])).map(drop),
@@ -302,6 +306,18 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     TypeBuilder::string_length: |m, a, b| {
         let text = m.string_type(a.unit, None, None)?;
         m.describe_type(text)?.string_length(AttributeValue::Variable(b.variable)).map(drop)
+    };
+    TypeBuilder::size: |m, a, b| {
+        let record = m.dynamic_composite(a.unit, CompositeKind::Struct, None)?;
+        m.describe_type(record)?.size(AttributeValue::Variable(b.variable)).map(drop)
+    };
+    TypeBuilder::lower_bound: |m, a, b| {
+        let small = m.subrange_type(a.unit, None, None, None)?;
+        m.describe_type(small)?.lower_bound(AttributeValue::Variable(b.variable)).map(drop)
+    };
+    TypeBuilder::upper_bound: |m, a, b| {
+        let small = m.subrange_type(a.unit, None, None, None)?;
+        m.describe_type(small)?.upper_bound(AttributeValue::Variable(b.variable)).map(drop)
     };
     TypeBuilder::use_location: |m, a, b| {
         let pointer = m.member_pointer(a.unit, a.composite, a.int)?;

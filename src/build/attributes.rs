@@ -8,8 +8,9 @@ use super::slots::Slot;
 use crate::attributes;
 use crate::error::{Error, Result};
 use crate::model::{
-    Address, AttributeOwner, Count, Dimension, EntityId, ExtraAttribute, ExtraValue, FunctionId, Loc, Module,
-    NamespaceKind, PrimaryMap, ScopeId, ScopeKind, TypeId, TypeKind, UnitId, Val, VariableId,
+    Address, AttributeOwner, Count, Dimension, Discriminant, EntityId, ExtraAttribute, ExtraValue,
+    FunctionId, Loc, Member, Module, NamespaceKind, PrimaryMap, ScopeId, ScopeKind, TypeId, TypeKind, UnitId,
+    Val, VariableId,
 };
 
 /// Value of an attribute, for [`Builder::attribute`]. Each value has the shortest form that the DWARF version has.
@@ -38,6 +39,9 @@ pub enum AttributeValue<'a> {
     Function(FunctionId),
     /// A reference to a variable in the same unit.
     Variable(VariableId),
+    /// A reference to a data member, outside variants, of a type in the same unit, by its index: Ada's bound that is a
+    /// discriminant. The member can be added later.
+    Member(TypeId, u32),
 }
 
 /// Vendor attributes that a property, or the encoding of an entity, writes.
@@ -138,6 +142,22 @@ impl Builder {
                 AttributeOwner::Variable(_),
             )
             | (gimli::DW_AT_const_value, AttributeOwner::Member(..)) => true,
+            // An offset that the object determines is stated instead of the member's.
+            (
+                gimli::DW_AT_data_member_location,
+                AttributeOwner::Member(..) | AttributeOwner::VariantMember(..),
+            ) => {
+                self.member_with(owner).is_none_or(|member| member.offset_bits == 0 && member.bits.is_none())
+            }
+            // A line without a file, as Go writes it.
+            (gimli::DW_AT_decl_line | gimli::DW_AT_decl_column, owner) => match owner {
+                AttributeOwner::Variable(id) => module.variables[id].line.is_none(),
+                AttributeOwner::Function(id) => module.functions[id].line.is_none(),
+                AttributeOwner::Type(id) => module.types[id].line.is_none(),
+                AttributeOwner::Label(id) => module.labels[id].line.is_none(),
+                AttributeOwner::Import(id) => module.imports[id].line.is_none(),
+                _ => false,
+            },
             (gimli::DW_AT_alignment, owner) => matches!(
                 owner,
                 AttributeOwner::Variable(_) | AttributeOwner::Function(_) | AttributeOwner::Member(..)
@@ -206,6 +226,21 @@ impl Builder {
         }
     }
 
+    /// Returns the member with an attribute, if it is there already.
+    fn member_with(&self, owner: AttributeOwner) -> Option<&Member> {
+        let module = &self.module;
+        match owner {
+            AttributeOwner::Member(ty, index) => match &module.types[ty].kind {
+                TypeKind::Composite(composite) => composite.members.get(index as usize),
+                _ => None,
+            },
+            AttributeOwner::VariantMember(part, variant, index) => {
+                module.variant_parts[part].variants.get(variant as usize)?.members.get(index as usize)
+            }
+            _ => None,
+        }
+    }
+
     fn dimension(&self, ty: TypeId, index: u32) -> Option<&Dimension> {
         match &self.module.types[ty].kind {
             TypeKind::Array { dimensions, .. } => dimensions.get(index as usize),
@@ -230,7 +265,7 @@ impl Builder {
         let value = self
             .extra_value(unit, scope, name, value)
             .map_err(|error| error.or_at(self.module.at_scope(scope)))?;
-        if let Some(ty) = owner.ty() {
+        if let Some(ty) = owner.ty(&self.module) {
             // An equal type that is added later does not have the attribute.
             self.unshare(ty);
         }
@@ -278,6 +313,12 @@ impl Builder {
                 known(is_there, || module.unknown_in(id, " of this unit"))?;
                 ExtraValue::Type(id)
             }
+            AttributeValue::Member(id, index) => {
+                let is_there = module.types.get(id).is_some_and(|ty| ty.unit == unit);
+                known(is_there, || module.unknown_in(id, " of this unit"))?;
+                self.known_composite(id)?;
+                ExtraValue::Member(id, index)
+            }
             AttributeValue::Function(id) => {
                 let is_there = of_unit(module.functions.get(id).map(|function| function.scope));
                 known(is_there, || module.unknown_in(id, " of this unit"))?;
@@ -323,6 +364,7 @@ impl Builder {
             | AttributeOwner::Dimension(id, _)
             | AttributeOwner::Parameter(id, _)
             | AttributeOwner::TypeTemplate(id, _) => check(module, &module.types, id)?,
+            AttributeOwner::VariantMember(part, ..) => check(module, &module.variant_parts, part)?,
             AttributeOwner::Function(id) | AttributeOwner::FunctionTemplate(id, _) => {
                 check(module, &module.functions, id)?
             }
@@ -357,6 +399,13 @@ pub(super) fn sort(module: &mut Module) -> Result<()> {
             AttributeOwner::FunctionTemplate(id, index) => {
                 ("template parameter", index, module.functions[id].templates.len())
             }
+            AttributeOwner::VariantMember(part, variant, index) => {
+                let variants = &module.variant_parts[part].variants;
+                match variants.get(variant as usize) {
+                    Some(variant) => ("member", index, variant.members.len()),
+                    None => ("variant", variant, variants.len()),
+                }
+            }
             AttributeOwner::Argument(id, index) => ("argument", index, module.arguments(id).len()),
             _ => continue,
         };
@@ -368,6 +417,25 @@ pub(super) fn sort(module: &mut Module) -> Result<()> {
             );
             let at = module.at_scope(attribute.owner.scope(module));
             return Err(Error::bad_argument(text).or_at(at));
+        }
+    }
+    let referred = module.lists.attributes.iter().filter_map(|attribute| match attribute.value {
+        ExtraValue::Member(ty, index) => Some((attribute.owner.scope(module), ty, index)),
+        _ => None,
+    });
+    let discriminants = module.variant_parts.values().filter_map(|part| match part.discriminant {
+        Discriminant::Enclosing(ty, index) => Some((module.types[part.of].scope, ty, index)),
+        _ => None,
+    });
+    for (scope, ty, index) in referred.chain(discriminants) {
+        let count = parts(module, ty).members;
+        if index as usize >= count {
+            let text = format!(
+                "member {index}, counted from 0, of {} is referred to; the type has {}",
+                module.called(ty),
+                crate::error::Count(count, "member")
+            );
+            return Err(Error::bad_argument(text).or_at(module.at_scope(scope)));
         }
     }
     Ok(())

@@ -9,8 +9,8 @@ use super::variables::takes_parameters;
 use super::{attributes, frame, lanes, macros, parts, slots};
 use crate::error::{Aligned, At, Error, ErrorKind, Quantity, Ranges, Result};
 use crate::model::{
-    Address, EntryOrder, Function, Lanes, Module, PrimaryMap, Scope, ScopeId, ScopeKind, SecondaryMap,
-    TypeId, UnitId, Variable, VariableId, VariableKind,
+    Address, AttributeOwner, EntryOrder, ExtraValue, Function, Lanes, Module, PrimaryMap, Scope, ScopeId,
+    ScopeKind, SecondaryMap, TypeId, UnitId, Variable, VariableId, VariableKind, VariantPartId,
 };
 
 /// Variable count from which a module is large: it is handed over without unused memory, which is not kept. Nor is a
@@ -219,6 +219,16 @@ impl Builder {
             composite.bases.clear();
             composite.variant_parts.clear();
         }
+        let is_whole = |ty: TypeId| types.binary_search(&ty).is_err();
+        let is_gone = |part: VariantPartId| !is_whole(self.module.variant_parts[part].of);
+        self.module.lists.attributes.retain(|attribute| {
+            let has_owner = match attribute.owner {
+                AttributeOwner::Base(ty, _) | AttributeOwner::Member(ty, _) => is_whole(ty),
+                AttributeOwner::VariantMember(part, ..) => !is_gone(part),
+                _ => true,
+            };
+            has_owner && !matches!(attribute.value, ExtraValue::Member(ty, _) if !is_whole(ty))
+        });
         types
     }
 
@@ -469,11 +479,11 @@ fn check_variable(
     }
     let is_parameter = variable.kind == VariableKind::Parameter;
     let is_always = variable.always.is_some();
-    // A static member's constant value may be at the member's declaration; its location belongs to the definition.
+    // A constant value may be at a declaration; the location belongs to the definition.
     let is_elsewhere = |loc| module.constant(loc).is_none();
     let what = if around.is_type && (is_live || variable.always.is_some_and(is_elsewhere)) {
         "static member has a location; expected a constant, as its definition has the location"
-    } else if variable.is_declaration && (is_live || is_always) {
+    } else if variable.is_declaration && (is_live || variable.always.is_some_and(is_elsewhere)) {
         "declaration has a location"
     } else if around.is_of_declaration && !is_parameter {
         "function declaration contains a variable; expected only parameters"

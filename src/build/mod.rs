@@ -89,6 +89,7 @@ pub(crate) use loc::scalar;
 pub(crate) use loc::too_deep;
 pub use macros::MacroBuilder;
 pub use scopes::InScope;
+pub(crate) use types::{CompositeSize, EnumeratorType};
 pub use types::{DataMember, Extent, HasMembers, Major, Template, TypeBuilder, VariantId};
 pub use units::UnitBuilder;
 pub use variables::VariableBuilder;

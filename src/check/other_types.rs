@@ -21,7 +21,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
     let module = compare.described.module;
     compare_type_scopes(compare);
     let mut entries = BTreeMap::<(u16, Cow<'_, str>), VecDeque<Entry<'a, 'o>>>::new();
-    for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
+    for entry in root.descendants().filter(|entry| is_type(*entry)) {
         let key = (entry.tag().0, entry.name().unwrap_or_default());
         entries.entry(key).or_default().push_back(entry);
     }
@@ -58,7 +58,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
             }
         }
     }
-    for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
+    for entry in root.descendants().filter(|entry| is_type(*entry)) {
         // Expressions use base types of their own, even if all expressions that need such a type are omitted.
         let is_own = |entry: Entry<'_, '_>| {
             entry.tag() == dw::DW_TAG_base_type

@@ -412,7 +412,9 @@ fn is_boolean(module: &Module, mut ty: TypeId) -> bool {
     loop {
         match module.ty(ty).kind() {
             TypeKind::Base { encoding, .. } => return *encoding == BaseEncoding::Boolean,
-            TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } => ty = *of,
+            TypeKind::Typedef { of: Some(of), .. }
+            | TypeKind::Qualified { of: Some(of), .. }
+            | TypeKind::Subrange { of: Some(of), .. } => ty = *of,
             _ => return false,
         }
     }

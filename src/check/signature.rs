@@ -77,7 +77,7 @@ fn position(name: DwAt) -> Option<usize> {
 
 /// Returns whether a child has its name alone in a description: a nested type or a member function.
 fn is_named_only(child: Entry<'_, '_>) -> bool {
-    (is_type(child.tag()) || child.tag() == dw::DW_TAG_subprogram) && child.has(dw::DW_AT_name)
+    (is_type(child) || child.tag() == dw::DW_TAG_subprogram) && child.has(dw::DW_AT_name)
 }
 
 /// A description's pending part.
@@ -173,7 +173,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
     /// Step 2: namespaces and types around a type, outermost first.
     fn context(&mut self, ty: Entry<'a, 'o>) {
         let is_scope = |entry: &Entry<'_, '_>| {
-            matches!(entry.tag(), dw::DW_TAG_namespace | dw::DW_TAG_module) || is_type(entry.tag())
+            matches!(entry.tag(), dw::DW_TAG_namespace | dw::DW_TAG_module) || is_type(*entry)
         };
         let around = core::iter::successors(ty.parent(), |entry| entry.parent()).filter(is_scope);
         for entry in around.collect::<Vec<_>>().into_iter().rev() {
@@ -213,7 +213,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
             ResolvedValue::Block(bytes) | ResolvedValue::Expr(bytes) => self.block(name, bytes),
             ResolvedValue::Reference(_) | ResolvedValue::Signature(_) => {
                 // A variant part's discriminant is a child, which is visited later.
-                if let Some(ty) = entry.referred(value).filter(|to| is_type(to.tag())) {
+                if let Some(ty) = entry.referred(value).filter(|to| is_type(*to)) {
                     self.refer(name, ty);
                 }
             }

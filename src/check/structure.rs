@@ -297,6 +297,6 @@ fn check_whole_value<'a, 'o>(compare: &mut Compare<'a, 'o>, id: VariableId, entr
 fn is_compared_apart(entry: Entry<'_, '_>, parent: DwTag) -> bool {
     match entry.tag() {
         dw::DW_TAG_dwarf_procedure => parent == dw::DW_TAG_compile_unit,
-        tag => is_type(tag) || is_part(entry, parent),
+        _ => is_type(entry) || is_part(entry, parent),
     }
 }

@@ -15,7 +15,7 @@ use super::structure::check_offset_forms;
 use super::tree::is_type;
 use super::types::same_type;
 use crate::error::At;
-use crate::model::{BaseOffset, Count, ScopeKind, StringId, TypeId, TypeKind};
+use crate::model::{BaseOffset, Count, Discriminant, ScopeKind, StringId, TypeId, TypeKind};
 use crate::read::{Entry, Unit};
 
 /// Tag, enclosing namespaces, name.
@@ -77,7 +77,7 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
             };
             let is_there = match entry.tag() {
                 dw::DW_TAG_namespace | dw::DW_TAG_module => entry.children().next().is_some(),
-                tag if is_type(tag) => compare.known.type_entries.contains(&entry.offset()),
+                _ if is_type(entry) => compare.known.type_entries.contains(&entry.offset()),
                 _ => !is_outermost(entry),
             };
             if !is_there {
@@ -126,7 +126,7 @@ pub(super) fn report_types_outside(compare: &mut Compare<'_, '_>) {
     let mut stays: BTreeSet<TypeId> =
         module.types().map(|(id, _)| id).filter(|&id| !can_be_alone(compare, id)).collect();
     // A signature does not cover attributes without a field.
-    stays.extend(module.lists.attributes.iter().filter_map(|attribute| attribute.owner.ty()));
+    stays.extend(module.lists.attributes.iter().filter_map(|attribute| attribute.owner.ty(module)));
     add_users(compare, &mut stays);
     let is_own =
         |offset| compare.file.dwarf.unit_at(offset).is_some_and(|unit| unit.type_offset == Some(offset));
@@ -186,6 +186,9 @@ fn can_be_alone(compare: &Compare<'_, '_>, id: TypeId) -> bool {
                     && !index.imports.has(composite.scope)
                     && !index.has_types[composite.scope]
                     && composite.bases.iter().all(|base| matches!(base.offset, BaseOffset::Bytes(_)))
+                    && composite.variant_parts.iter().all(|&part| {
+                        !matches!(module.variant_part(part).discriminant, Discriminant::Enclosing(..))
+                    })
                     && ty.locs().into_iter().all(|loc| module.constant(loc).is_some())
             }
             _ => true,

@@ -67,6 +67,17 @@ pub(super) struct Body<'d, 'o> {
     pub origin: Option<Entry<'d, 'o>>,
 }
 
+/// Parts of types and functions, in the order of their entries.
+#[derive(Default)]
+pub(super) struct IndexedParts<'d, 'o> {
+    /// Each data member's index in its type, for types to whose members something refers.
+    pub members: HashMap<Key, (TypeId, u32)>,
+    /// These types, by their entries.
+    pub types: HashSet<Key>,
+    /// Each parameter's previous parameter, for functions whose parameters were looked at.
+    pub previous: HashMap<Key, Option<Entry<'d, 'o>>>,
+}
+
 /// Entities of the current unit, by their entries.
 #[derive(Default)]
 pub(super) struct Entities<'d, 'o> {
@@ -88,8 +99,8 @@ pub(super) struct Entities<'d, 'o> {
     pub unnamed: HashMap<Key, Entry<'d, 'o>>,
     /// Entries of calls in an abstract instance that the instance with code has, too.
     pub repeated: HashSet<Key>,
-    /// Each parameter's previous parameter, for functions whose parameters were looked at.
-    pub previous: HashMap<Key, Option<Entry<'d, 'o>>>,
+    /// Parts of entities by their order.
+    pub indexed: IndexedParts<'d, 'o>,
     /// Structures, classes and unions whose members are not imported yet.
     pub composites: Vec<(Entry<'d, 'o>, TypeId)>,
     /// Types of the unit that complete a declaration, by the offset of the declaration.
@@ -261,7 +272,11 @@ impl<'d, 'o> Importer<'d, 'o> {
     pub(super) fn own(&mut self, entry: Entry<'d, 'o>, owner: impl Into<AttributeOwner>) {
         self.import(entry);
         let has_extra = entry.names().enumerate().any(|(index, name)| {
-            crate::attributes::is_extra(name) && (!self.is_own(entry) || self.is_left(entry, index, name))
+            // Lines are attributes only without a file.
+            let is_line = matches!(name, dw::DW_AT_decl_line | dw::DW_AT_decl_column);
+            crate::attributes::is_extra(name)
+                && (!self.is_own(entry) || self.is_left(entry, index, name))
+                && !(is_line && (entry.has(dw::DW_AT_decl_file) || entry.declared_file().is_some()))
         });
         if has_extra {
             self.extras.owners.entry(entry.offset()).or_insert(owner.into());
@@ -423,6 +438,10 @@ impl<'d, 'o> Importer<'d, 'o> {
             return None;
         }
         let [file, line, column] = PARTS;
+        // A line without a file, as Go writes it, remains an attribute of the entity.
+        if !entry.has(file) && entry.declared_file().is_none() {
+            return None;
+        }
         let own = [self.word(entry, file), self.word(entry, line), self.word(entry, column)];
         let inherited = |name| entry.inherited(name).and_then(ResolvedValue::unsigned);
         let line = own[1].or_else(|| inherited(dw::DW_AT_decl_line)?.try_into().ok()).unwrap_or(0);

@@ -3,9 +3,9 @@
 use gimli::constants as dw;
 
 use super::importer::{Entities, Importer};
-use super::node::Key;
+use super::node::{Class, Key, class};
 use super::shared::{ImportedTypes, Shared};
-use crate::model::{FunctionId, Module, ScopeId, ScopeKind, TypeId, VariableId};
+use crate::model::{FunctionId, Module, ScopeId, ScopeKind, TypeId, TypeKind, VariableId};
 use crate::read::{Entry, Unit};
 
 impl<'d, 'o> Importer<'d, 'o> {
@@ -131,4 +131,34 @@ fn is_declared_by_type(module: &Module, scope: ScopeId) -> bool {
         && scope
             .parent
             .is_some_and(|around| is_type_scope(module, around) && module.function_of(around).is_none())
+}
+
+impl<'d, 'o> Importer<'d, 'o> {
+    /// Returns the data member outside variants that an entry is, with its type: by its index, if all members of the type
+    /// are imported. The members of a type are looked at once.
+    pub(super) fn member_at(&mut self, member: Entry<'d, 'o>) -> Option<(TypeId, u32)> {
+        if member.tag() != dw::DW_TAG_member {
+            return None;
+        }
+        if let Some(&known) = self.made.indexed.members.get(&member.offset()) {
+            return Some(known);
+        }
+        let around = member.parent()?;
+        let ty = self.known_type(around)?;
+        if !self.made.indexed.types.insert(around.offset()) {
+            return None;
+        }
+        let is_data = |part: &Entry<'d, 'o>| part.tag() == dw::DW_TAG_member && class(*part) == Class::Other;
+        let count = match self.m.described().ty(ty).kind() {
+            TypeKind::Composite(composite) => composite.members.len(),
+            _ => return None,
+        };
+        if around.children().filter(is_data).count() != count {
+            return None;
+        }
+        for (index, part) in (0..).zip(around.children().filter(is_data)) {
+            self.made.indexed.members.insert(part.offset(), (ty, index));
+        }
+        self.made.indexed.members.get(&member.offset()).copied()
+    }
 }

@@ -50,6 +50,8 @@ pub(super) fn class(entry: Entry<'_, '_>) -> Class {
         dw::DW_TAG_variable | dw::DW_TAG_constant => Class::Variable,
         dw::DW_TAG_formal_parameter if is_variable(entry) => Class::Variable,
         dw::DW_TAG_member if entry.has(dw::DW_AT_declaration) => Class::Variable,
+        // A dimension is a part of an array.
+        dw::DW_TAG_subrange_type if is_dimension(entry) => Class::Other,
         tag if is_type(tag) => Class::Type,
         _ => Class::Other,
     }
@@ -69,8 +71,11 @@ fn is_variable(parameter: Entry<'_, '_>) -> bool {
 }
 
 fn is_type(tag: DwTag) -> bool {
-    // A subrange is also a type, outside arrays only.
     crate::model::is_type_tag(tag)
+}
+
+fn is_dimension(subrange: Entry<'_, '_>) -> bool {
+    subrange.parent().is_some_and(|parent| parent.tag() == dw::DW_TAG_array_type)
 }
 
 /// Returns the node for an entry of a class.

@@ -202,16 +202,16 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Returns a parameter's previous parameter. The parameters of a function are looked at once.
     fn previous_parameter(&mut self, parameter: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
-        if let Some(previous) = self.made.previous.get(&parameter.offset()) {
+        if let Some(previous) = self.made.indexed.previous.get(&parameter.offset()) {
             return *previous;
         }
         let mut previous = None;
         for child in parameter.parent()?.children() {
             if child.tag() == dw::DW_TAG_formal_parameter {
-                self.made.previous.insert(child.offset(), previous.replace(child));
+                self.made.indexed.previous.insert(child.offset(), previous.replace(child));
             }
         }
-        self.made.previous.get(&parameter.offset()).copied().flatten()
+        self.made.indexed.previous.get(&parameter.offset()).copied().flatten()
     }
 
     /// Makes the type to which an attribute refers.

@@ -7,7 +7,7 @@ use super::importer::{Importer, Made, refused};
 use super::unimported::UnimportedReason;
 use crate::attributes;
 use crate::build::AttributeValue;
-use crate::model::AttributeOwner;
+use crate::model::{AttributeOwner, Loc};
 use crate::read::{Entry, ResolvedValue};
 
 /// Lane pcs by LLVM's registry, lane pcs and active lanes by AMD's documents: the model has regions instead.
@@ -48,7 +48,14 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
         let text = value.text();
         self.extras.added.insert((entry.offset(), name));
-        let added = self.attribute_value(entry, value, text.as_deref()).and_then(|value| match value {
+        let value = match value {
+            // The object's address is on the stack at the start.
+            ResolvedValue::Expr(bytes) if name == dw::DW_AT_data_member_location => {
+                self.raw(entry, bytes).map(|expr| Some(AttributeValue::Location(Loc::expr(expr))))
+            }
+            value => self.attribute_value(entry, value, text.as_deref()),
+        };
+        let added = value.and_then(|value| match value {
             Some(value) => self.m.attribute(owner, name, value).map(drop).map_err(refused),
             None => Ok(()),
         });
@@ -83,7 +90,8 @@ impl<'d, 'o> Importer<'d, 'o> {
                 let ty = self.known_type(referred).map(AttributeValue::Type);
                 let function = self.known_function(referred).map(AttributeValue::Function);
                 let variable = self.known_variable(referred).map(AttributeValue::Variable);
-                ty.or(function).or(variable).ok_or(UnimportedReason::MissingReference)?
+                let member = self.member_at(referred).map(|(ty, index)| AttributeValue::Member(ty, index));
+                ty.or(function).or(variable).or(member).ok_or(UnimportedReason::MissingReference)?
             }
             // A list or a section that only a reader of the vendor knows.
             ResolvedValue::Offset(_) | ResolvedValue::LocList(_) | ResolvedValue::RngList(_) => {

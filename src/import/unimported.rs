@@ -18,7 +18,6 @@ texts! {
     Unreadable(why: Error) "{why}";
     NoProperty "the model has no such property";
     NoEntity(tag: DwTag) "the model has no entity for {} in the entry around it", tag_text(*tag);
-    DerivedType "it has no type; the model derives a base type from its size";
     InsideEntry "the entry around it is not imported";
     Unreferenced "its unit is imported only as far as other units refer to it, and no imported entry does";
     Unselected "it belongs to another function than the selected functions";

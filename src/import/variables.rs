@@ -281,9 +281,9 @@ fn has_room(importer: &Importer<'_, '_>, variable: VariableId, is_constant: bool
     let module = importer.m.described();
     let data = module.variable(variable);
     let function = module.function_of(data.scope).map(|function| module.function(function));
-    let is_declared = data.is_declaration || function.is_some_and(|function| function.is_declaration);
-    let is_static = matches!(module.scope(data.scope).kind, ScopeKind::Type(_));
-    if is_declared || is_static && !is_constant {
+    // A declaration has a value, as that of a constant of C++, but no location.
+    let is_static = data.is_declaration || matches!(module.scope(data.scope).kind, ScopeKind::Type(_));
+    if function.is_some_and(|function| function.is_declaration) || is_static && !is_constant {
         return Err(UnimportedReason::DeclarationLocation);
     }
     if importer.made.placed.contains(&variable) {

@@ -13,7 +13,7 @@ use super::schema::{self, HasSchema, Schemas};
 use super::shape::Shaped;
 use super::values::{Bytes, Named, Number, Ref, Signed, Text};
 use crate::attributes;
-use crate::build;
+use crate::build::{self, VariantId};
 use crate::error::{Error, ErrorKind, Named as NamedKind, Result};
 use crate::model::{self, Address, AttributeOwner, ExtraAttribute, ExtraValue, UnitId};
 use crate::near::nearest;
@@ -21,7 +21,7 @@ use crate::near::nearest;
 objects! {
     Attribute { name: Named<'a>, value: AttributeValue<'a> } {
         unit: Ref<'a>, scope: Ref<'a>, r#type: Ref<'a>, function: Ref<'a>, variable: Ref<'a>, call: Ref<'a>,
-        import: Ref<'a>, label: Ref<'a>,
+        import: Ref<'a>, label: Ref<'a>, variant: Ref<'a>,
         base: u32, member: u32, enumerator: u32, dimension: u32, parameter: u32, template: u32, argument: u32,
     }
 }
@@ -49,6 +49,10 @@ impl<'a> Attribute<'a> {
                  `call`, `import` or `label`, and perhaps the index of a part",
             )
         };
+        if let Some(variant) = &self.variant {
+            let variant = reader.names.variants.find((), variant)?;
+            return self.variant_member(reader, variant);
+        }
         let Self { unit, scope, r#type, function, variable, call, import, label, .. } = self;
         let entity = match (unit, scope, r#type, function, variable, call, import, label) {
             (Some(unit), None, ty, None, None, None, None, None) => {
@@ -108,10 +112,29 @@ impl<'a> Attribute<'a> {
         Ok((owner, module.scope(owner.scope(module)).unit))
     }
 
+    /// Resolves a member of a variant.
+    fn variant_member(&self, reader: &Reader<'a>, variant: VariantId) -> Result<(AttributeOwner, UnitId)> {
+        let Self { unit, scope, r#type, function, variable, call, import, label, .. } = self;
+        let entities = [unit, scope, r#type, function, variable, call, import, label];
+        let Self { base, member, enumerator, dimension, parameter, template, argument, .. } = *self;
+        let parts = [base, enumerator, dimension, parameter, template, argument];
+        let is_alone = entities.iter().all(|key| key.is_none()) && parts.iter().all(Option::is_none);
+        let (Some(member), true) = (member, is_alone) else {
+            return Err(Error::bad_argument(
+                "attribute of a variant has an invalid combination of keys; expected `variant` and `member`",
+            ));
+        };
+        let VariantId { part, index } = variant;
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        let owner = AttributeOwner::VariantMember(part, index, member);
+        let module = reader.builder.described();
+        Ok((owner, module.scope(owner.scope(module)).unit))
+    }
+
     /// Returns the statement for an attribute; `None` for a property with a key of its own.
     pub fn write(known: &'a Known<'a>, attribute: &'a ExtraAttribute) -> Option<Self> {
         let name = attribute.name;
-        if !attributes::is_extra(name) {
+        if !attributes::is_extra(name) || has_key(attribute.owner, name) {
             return None;
         }
         let named = match attributes::name(name) {
@@ -120,7 +143,8 @@ impl<'a> Attribute<'a> {
         };
         let mut json = Self::new(named, AttributeValue::write(known, &attribute.value));
         let owner = attribute.owner;
-        if let Some(ty) = owner.ty() {
+        let is_of_variant = matches!(owner, AttributeOwner::VariantMember(..));
+        if let Some(ty) = owner.ty(known.module).filter(|_| !is_of_variant) {
             json.unit = Some(known.unit_ref(known.module.ty(ty).unit()));
             json.r#type = Some(known.type_ref(ty));
         }
@@ -132,6 +156,10 @@ impl<'a> Attribute<'a> {
             AttributeOwner::Type(_) => {}
             AttributeOwner::Base(_, index) => json.base = Some(index),
             AttributeOwner::Member(_, index) => json.member = Some(index),
+            AttributeOwner::VariantMember(part, variant, index) => {
+                json.variant = Some(known.variant_ref(VariantId { part, index: variant as usize }));
+                json.member = Some(index);
+            }
             AttributeOwner::Enumerator(_, index) => json.enumerator = Some(index),
             AttributeOwner::Dimension(_, index) => json.dimension = Some(index),
             AttributeOwner::Parameter(_, index) => json.parameter = Some(index),
@@ -150,6 +178,11 @@ impl<'a> Attribute<'a> {
         }
         Some(json)
     }
+}
+
+/// Whether an attribute, which entities can have without a property, is a property of this entity.
+fn has_key(owner: AttributeOwner, name: DwAt) -> bool {
+    matches!((owner, name), (AttributeOwner::Type(_), gimli::DW_AT_lower_bound | gimli::DW_AT_upper_bound))
 }
 
 /// Finds a vendor attribute by its name.
@@ -178,6 +211,7 @@ pub(super) enum AttributeValue<'a> {
     Type(Ref<'a>),
     Function(Ref<'a>),
     Variable(Ref<'a>),
+    Member(Ref<'a>, u32),
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for AttributeValue<'a> {
@@ -208,6 +242,7 @@ impl HasSchema for AttributeValue<'_> {
                 ("type", vec![Ref::schema(to)]),
                 ("function", vec![Ref::schema(to)]),
                 ("variable", vec![Ref::schema(to)]),
+                ("member", vec![Ref::schema(to), u32::schema(to)]),
             ])
         })
     }
@@ -234,6 +269,7 @@ impl<'a> AttributeValue<'a> {
             Self::Type(ty) => build::AttributeValue::Type(reader.ty(unit, ty)?),
             Self::Function(function) => build::AttributeValue::Function(reader.function(function)?.0),
             Self::Variable(variable) => build::AttributeValue::Variable(reader.variable(variable)?),
+            Self::Member(ty, index) => build::AttributeValue::Member(reader.ty(unit, ty)?, *index),
         })
     }
 
@@ -253,6 +289,7 @@ impl<'a> AttributeValue<'a> {
             ExtraValue::Type(id) => Self::Type(known.type_ref(id)),
             ExtraValue::Function(id) => Self::Function(known.function_ref(id)),
             ExtraValue::Variable(id) => Self::Variable(known.variable_ref(id)),
+            ExtraValue::Member(id, index) => Self::Member(known.type_ref(id), index),
         }
     }
 }

@@ -42,6 +42,8 @@ objects! {
     }
     VariantPart { unit: Ref<'a>, of: Ref<'a>, id: Text<'a> } {
         discriminant: Discriminant<'a>,
+        /// Index of the type's data member that selects the variant.
+        member: u32,
         untagged: Ref<'a>,
         /// Nothing tells which variant an object has.
         undiscriminated: bool,
@@ -204,25 +206,29 @@ impl<'a> Base<'a> {
 impl<'a> VariantPart<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
-        let part = match (self.discriminant, self.untagged, self.undiscriminated) {
-            (Some(mut discriminant), None, None) => {
+        let part = match (self.discriminant, self.member, self.untagged, self.undiscriminated) {
+            (Some(mut discriminant), None, None, None) => {
                 let ty = reader.ty(unit, &self.of)?;
                 let member = discriminant.read(reader, unit)?;
                 reader.builder.variant_part(ty, member)?
             }
-            (None, Some(tag), None) => {
+            (None, Some(member), None, None) => {
+                let ty = reader.ty(unit, &self.of)?;
+                reader.builder.variant_part_by(ty, member)?
+            }
+            (None, None, Some(tag), None) => {
                 let tag = reader.ty(unit, &tag)?;
                 let ty = reader.ty(unit, &self.of)?;
                 reader.builder.untagged_variant_part(ty, tag)?
             }
-            (None, None, Some(true)) => {
+            (None, None, None, Some(true)) => {
                 let ty = reader.ty(unit, &self.of)?;
                 reader.builder.undiscriminated_variant_part(ty)?
             }
             _ => {
                 return Err(Error::bad_argument(
-                    "variant part has an invalid combination of keys; expected `discriminant`, `untagged` or \
-                     `undiscriminated`",
+                    "variant part has an invalid combination of keys; expected `discriminant`, `member`, \
+                     `untagged` or `undiscriminated`",
                 ));
             }
         };
@@ -237,6 +243,7 @@ impl<'a> VariantPart<'a> {
             model::Discriminant::Member(member) => {
                 json.discriminant = Some(Discriminant::write(known, member))
             }
+            model::Discriminant::Enclosing(_, index) => json.member = Some(*index),
             model::Discriminant::Type(tag) => json.untagged = Some(known.type_ref(*tag)),
             model::Discriminant::None => json.undiscriminated = Some(true),
         }

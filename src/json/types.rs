@@ -9,7 +9,7 @@ use super::objects::objects;
 use super::reader::Reader;
 use super::values::{Integer, Line, Named, Number, Ref, Text};
 use super::words::Word;
-use crate::build::{Extent, Major};
+use crate::build::{EnumeratorType, Extent, Major};
 use crate::error::{Error, Result};
 use crate::model::entities::type_properties;
 use crate::model::{
@@ -27,6 +27,7 @@ objects! {
     MemberPointer { unit: Ref<'a>, class: Ref<'a>, to: Ref<'a> } { id: Text<'a> }
     UnspecifiedType { unit: Ref<'a>, name: Text<'a> } { id: Text<'a> }
     StringType { unit: Ref<'a> } { name: Text<'a>, bytes: Number, id: Text<'a> }
+    SubrangeType { unit: Ref<'a> } { name: Text<'a>, of: Ref<'a>, bits: Number, id: Text<'a> }
     Array { unit: Ref<'a>, of: Ref<'a> } {
         counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
     }
@@ -45,11 +46,11 @@ objects! {
         to: Ref<'a>, kind: Word<PointerKind>, space: Named<'a>, memory_space: Word<MemorySpace>, id: Text<'a>,
     }
     Incomplete { unit: Ref<'a>, kind: Word<CompositeKind>, name: Text<'a> } { id: Text<'a> }
-    Structure { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
-    Class { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
-    Union { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
-    Enumeration { unit: Ref<'a>, of: Ref<'a>, enumerators: Vec<(Text<'a>, Integer)> } {
-        name: Text<'a>, class: bool, id: Text<'a>,
+    Structure { unit: Ref<'a> } { bytes: Number, name: Text<'a>, id: Text<'a> }
+    Class { unit: Ref<'a> } { bytes: Number, name: Text<'a>, id: Text<'a> }
+    Union { unit: Ref<'a> } { bytes: Number, name: Text<'a>, id: Text<'a> }
+    Enumeration { unit: Ref<'a>, enumerators: Vec<(Text<'a>, Integer)> } {
+        of: Ref<'a>, bytes: Number, name: Text<'a>, class: bool, id: Text<'a>,
     }
 }
 
@@ -124,6 +125,16 @@ impl<'a> StringType<'a> {
         let unit = reader.unit(&self.unit)?;
         let bytes = self.bytes.map(|Number(bytes)| bytes);
         let ty = reader.builder.string_type(unit, self.name.as_deref(), bytes)?;
+        reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
+    }
+}
+
+impl<'a> SubrangeType<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let of = reader.maybe_type(unit, self.of.as_ref())?;
+        let bits = self.bits.map(|Number(bits)| bits);
+        let ty = reader.builder.subrange_type(unit, self.name.as_deref(), of, bits)?;
         reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
     }
 }
@@ -259,10 +270,25 @@ impl<'a> Incomplete<'a> {
     }
 }
 
+/// Adds a structure, class or union, whose size is not constant without `bytes`.
+fn composite<'a>(
+    reader: &mut Reader<'a>,
+    unit: UnitId,
+    kind: CompositeKind,
+    name: Option<&Text<'a>>,
+    bytes: Option<Number>,
+) -> Result<TypeId> {
+    let name = name.map(|name| &**name);
+    match bytes {
+        Some(Number(bytes)) => reader.builder.composite(unit, kind, name, Some(bytes)),
+        None => reader.builder.dynamic_composite(unit, kind, name),
+    }
+}
+
 impl<'a> Structure<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
-        let ty = reader.builder.structure(unit, self.name.as_deref(), self.bytes.0)?;
+        let ty = composite(reader, unit, CompositeKind::Struct, self.name.as_ref(), self.bytes)?;
         reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
     }
 }
@@ -270,7 +296,7 @@ impl<'a> Structure<'a> {
 impl<'a> Class<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
-        let ty = reader.builder.class(unit, self.name.as_deref(), self.bytes.0)?;
+        let ty = composite(reader, unit, CompositeKind::Class, self.name.as_ref(), self.bytes)?;
         reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
     }
 }
@@ -278,7 +304,7 @@ impl<'a> Class<'a> {
 impl<'a> Union<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
-        let ty = reader.builder.union(unit, self.name.as_deref(), self.bytes.0)?;
+        let ty = composite(reader, unit, CompositeKind::Union, self.name.as_ref(), self.bytes)?;
         reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
     }
 }
@@ -286,12 +312,19 @@ impl<'a> Union<'a> {
 impl<'a> Enumeration<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
-        let underlying = reader.ty(unit, &self.of)?;
+        let values = match (&self.of, self.bytes) {
+            (Some(of), None) => EnumeratorType::Known(reader.ty(unit, of)?),
+            (None, Some(Number(bytes))) => EnumeratorType::Bytes(bytes),
+            _ => {
+                return Err(Error::bad_argument(
+                    "enumeration has an invalid combination of keys; expected `of` or `bytes`",
+                ));
+            }
+        };
         let enumerators: Vec<_> =
             self.enumerators.iter().map(|(name, Integer(value))| (&**name, *value)).collect();
         let is_class = self.class == Some(true);
-        let ty =
-            reader.builder.enumeration_of(unit, self.name.as_deref(), underlying, &enumerators, is_class)?;
+        let ty = reader.builder.enumeration_of(unit, self.name.as_deref(), values, &enumerators, is_class)?;
         reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
     }
 }

@@ -5,7 +5,7 @@ use super::ids::Known;
 use super::statement::Statement;
 use super::types::{
     Array, BaseType, Class, CooperativeMatrix, Enumeration, Incomplete, Matrix, MemberPointer, Pointer,
-    Qualified, StringType, Structure, Subroutine, Typedef, Union, UnspecifiedType, Vector,
+    Qualified, StringType, Structure, SubrangeType, Subroutine, Typedef, Union, UnspecifiedType, Vector,
 };
 use super::units::{Block, Inlined, InlinedBlock, Namespace, pairs};
 use super::values::{Integer, Number, Text};
@@ -142,6 +142,13 @@ pub(super) fn ty<'m>(known: &'m Known<'m>, id: TypeId) -> Statement<'m> {
             id,
             ..StringType::new(unit)
         }),
+        &TypeKind::Subrange { name, of } => Statement::SubrangeType(SubrangeType {
+            name: name.map(text),
+            of: of.map(reference),
+            bits: ty.bits().filter(|_| known.module.has_stated_size(ty)).map(Number),
+            id,
+            ..SubrangeType::new(unit)
+        }),
         TypeKind::Array { of, dimensions, stride_bits } => {
             let json = Array::new(unit, reference(*of)).dimensions(known, dimensions);
             Statement::Array(Array { stride_bits: stride_bits.map(Number), id, ..json })
@@ -187,22 +194,24 @@ pub(super) fn ty<'m>(known: &'m Known<'m>, id: TypeId) -> Statement<'m> {
         }
         &TypeKind::Composite(CompositeType { kind, name, .. }) => {
             let name = name.map(text);
-            let bytes = Number(bits / 8);
+            let bytes = ty.bits().map(|bits| Number(bits / 8));
             match kind {
                 CompositeKind::Struct => {
-                    Statement::Structure(Structure { name, id, ..Structure::new(unit, bytes) })
+                    Statement::Structure(Structure { bytes, name, id, ..Structure::new(unit) })
                 }
-                CompositeKind::Class => Statement::Class(Class { name, id, ..Class::new(unit, bytes) }),
-                CompositeKind::Union => Statement::Union(Union { name, id, ..Union::new(unit, bytes) }),
+                CompositeKind::Class => Statement::Class(Class { bytes, name, id, ..Class::new(unit) }),
+                CompositeKind::Union => Statement::Union(Union { bytes, name, id, ..Union::new(unit) }),
             }
         }
         TypeKind::Enum { name, of, enumerators, is_class } => {
             let enumerators = enumerators.iter().map(|&(name, value)| (text(name), Integer(value))).collect();
             Statement::Enumeration(Enumeration {
+                of: of.map(reference),
+                bytes: of.is_none().then_some(Number(bits / 8)),
                 name: name.map(text),
                 class: is_class.then_some(true),
                 id,
-                ..Enumeration::new(unit, reference(*of), enumerators)
+                ..Enumeration::new(unit, enumerators)
             })
         }
     }

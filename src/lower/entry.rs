@@ -190,6 +190,13 @@ impl<'u> EntryWriter<'u> {
         });
     }
 
+    /// Writes a reference to a type's data member.
+    pub(super) fn refer_to_member(&mut self, at: gimli::DwAt, ty: TypeId, index: u32) {
+        if let Some(entry) = self.expressions.numbers.member(ty, index) {
+            self.info.reference(at, entry);
+        }
+    }
+
     /// Writes a reference to an entry of any unit, by its number in the unit.
     pub(super) fn refer(
         &mut self,
@@ -299,6 +306,7 @@ impl<'u> EntryWriter<'u> {
             ExtraValue::Type(id) => self.refer_to_type(name, id),
             ExtraValue::Function(id) => self.refer_to_function(name, id),
             ExtraValue::Variable(id) => self.refer_to_variable(name, id),
+            ExtraValue::Member(ty, index) => self.refer_to_member(name, ty, index),
         }
         Ok(())
     }

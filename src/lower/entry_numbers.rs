@@ -30,6 +30,8 @@ struct UnitEntities<'u> {
     procedures: KindEntities<'u>,
     /// Discriminants.
     variant_parts: KindEntities<'u>,
+    /// Data members to which an attribute refers.
+    members: KindEntities<'u>,
     scopes: KindEntities<'u>,
     count: u32,
 }
@@ -60,7 +62,8 @@ impl<'u> UnitEntities<'u> {
             types: next(&units.types),
             functions: next(&units.functions),
             procedures: next(&units.procedures),
-            variant_parts: next(&units.variant_parts),
+            variant_parts: next(&units.parts.variant_parts),
+            members: next(&units.parts.members_by_unit),
             scopes: next(&units.scopes),
             count,
         }
@@ -113,6 +116,12 @@ impl<'u> EntryNumbers<'u> {
     /// A variant part's discriminant entry.
     pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
         self.of_unit.variant_parts.entry(id.as_u32())
+    }
+
+    /// A data member's entry, if an attribute refers to it.
+    pub(super) fn member(&self, ty: TypeId, index: u32) -> Option<EntryRef> {
+        let number = self.units.parts.members.binary_search(&(ty, index)).ok()?;
+        Some(self.of_unit.members.entry(number as u32))
     }
 
     /// Entry for a namespace, or for a block in an abstract instance.

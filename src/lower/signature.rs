@@ -279,8 +279,17 @@ impl<'m> Signatures<'m> {
                 self.alignment(ty);
                 self.byte_size(ty);
                 self.flag(gimli::DW_AT_enum_class, *is_class);
-                self.refer_later(Some(*of));
+                self.refer_later(*of);
                 self.tasks.extend(enumerators.iter().map(|&(name, value)| Task::Enumerator(name, value)));
+            }
+            TypeKind::Subrange { of, .. } => {
+                self.alignment(ty);
+                match ty.bits.filter(|_| module.has_stated_size(ty)) {
+                    Some(bits) if bits.is_multiple_of(8) => self.number(gimli::DW_AT_byte_size, bits / 8),
+                    Some(bits) => self.number(gimli::DW_AT_bit_size, bits),
+                    None => {}
+                }
+                self.refer_later(*of);
             }
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
                 self.alignment(ty);
@@ -410,9 +419,11 @@ impl<'m> Signatures<'m> {
         match &part.discriminant {
             Discriminant::Member(member) => self.tasks.push(Task::Member(member)),
             Discriminant::Type(ty) => self.refer_later(Some(*ty)),
-            Discriminant::None => {}
+            // Types with these have no type units.
+            Discriminant::Enclosing(..) | Discriminant::None => {}
         }
-        let is_signed = part.discriminant.ty().and_then(|ty| self.module.is_signed(ty)).unwrap_or(false);
+        let is_signed =
+            part.discriminant.ty(self.module).and_then(|ty| self.module.is_signed(ty)).unwrap_or(false);
         self.tasks.extend(part.variants.iter().map(|variant| Task::Variant(variant, is_signed)));
         self.tasks.push(Task::End);
         self.tasks[first..].reverse();

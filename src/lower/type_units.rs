@@ -17,7 +17,7 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use super::children::{Children, ScopeItems};
 use super::signature::Signatures;
 use crate::consumer::Consumer;
-use crate::model::{BaseOffset, Count, Module, ScopeKind, Type, TypeId, TypeKind, UnitId};
+use crate::model::{BaseOffset, Count, Discriminant, Module, ScopeKind, Type, TypeId, TypeKind, UnitId};
 
 /// Which types have type units, and which unit writes each.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl TypeUnits {
         let mut stays: Vec<bool> =
             module.types.values().map(|ty| !is_free(module, children, items, ty)).collect();
         // A signature does not cover attributes without a field.
-        for ty in module.lists.attributes.iter().filter_map(|attribute| attribute.owner.ty()) {
+        for ty in module.lists.attributes.iter().filter_map(|attribute| attribute.owner.ty(module)) {
             stays[ty.as_u32() as usize] = true;
         }
         let users = users(module);
@@ -130,6 +130,9 @@ fn is_free(module: &Module, children: &Children, items: &ScopeItems, ty: &Type) 
             children.is_empty(composite.scope)
                 && items.range(composite.scope).is_empty()
                 && composite.bases.iter().all(|base| matches!(base.offset, BaseOffset::Bytes(_)))
+                && composite.variant_parts.iter().all(|&part| {
+                    !matches!(module.variant_parts[part].discriminant, Discriminant::Enclosing(..))
+                })
                 && ty.locs().into_iter().all(|loc| module.constant(loc).is_some())
         }
         _ => true,

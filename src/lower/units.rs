@@ -16,8 +16,8 @@ use crate::emit::line::file_number;
 use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{
-    CompileUnit, EntitySet, FileId, FunctionId, Module, ProcedureId, Reach, ScopeId, TypeId, TypeKind,
-    UnitId, VariantPartId,
+    CompileUnit, Discriminant, EntitySet, ExtraValue, FileId, FunctionId, Module, ProcedureId, Reach,
+    ScopeId, TypeId, TypeKind, UnitId, VariantPartId,
 };
 
 /// Lowering for a module's units one by one, on several threads if the user wants.
@@ -53,7 +53,7 @@ pub struct Units<'m> {
     pub(super) procedures: ByUnit,
     /// Procedures that are inlined in their callers, for a consumer without calls that yield locations.
     pub(super) inlined_procedures: EntitySet<ProcedureId>,
-    pub(super) variant_parts: ByUnit,
+    pub(super) parts: TypeParts,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
     /// Names of the split files, if units are split.
@@ -64,6 +64,14 @@ pub struct Units<'m> {
     pub(super) shared: Shared<'m>,
     /// Tables that lowered units left: one set for each thread that lowers.
     pub(super) scratch: Mutex<Vec<Scratch>>,
+}
+
+/// Parts of types to which an entry refers.
+pub(super) struct TypeParts {
+    pub(super) variant_parts: ByUnit,
+    /// Data members, sorted, and their indices by unit.
+    pub(super) members: Vec<(TypeId, u32)>,
+    pub(super) members_by_unit: ByUnit,
 }
 
 /// Lists that several units use.
@@ -77,6 +85,38 @@ impl core::fmt::Debug for Units<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Units").field("consumer", self.consumer).finish_non_exhaustive()
     }
+}
+
+impl TypeParts {
+    /// Collects the parts for a number of units.
+    fn new(module: &Module, count: usize) -> Self {
+        let members = referred_members(module);
+        Self {
+            variant_parts: ByUnit::new(count, 0..module.variant_parts.len() as u32, |id| {
+                module.types[module.variant_parts[VariantPartId::from_u32(id)].of].unit
+            }),
+            members_by_unit: ByUnit::new(count, 0..members.len() as u32, |index| {
+                module.types[members[index as usize].0].unit
+            }),
+            members,
+        }
+    }
+}
+
+/// Returns the data members to which an attribute refers, sorted.
+fn referred_members(module: &Module) -> Vec<(TypeId, u32)> {
+    let values = module.lists.attributes.iter().filter_map(|attribute| match attribute.value {
+        ExtraValue::Member(ty, index) => Some((ty, index)),
+        _ => None,
+    });
+    let discriminants = module.variant_parts.values().filter_map(|part| match part.discriminant {
+        Discriminant::Enclosing(ty, index) => Some((ty, index)),
+        _ => None,
+    });
+    let mut members: Vec<_> = values.chain(discriminants).collect();
+    members.sort_unstable();
+    members.dedup();
+    members
 }
 
 impl<'m> Units<'m> {
@@ -164,9 +204,7 @@ impl<'m> Units<'m> {
             } else {
                 module.called_procedures()
             },
-            variant_parts: ByUnit::new(count, 0..module.variant_parts.len() as u32, |id| {
-                module.types[module.variant_parts[VariantPartId::from_u32(id)].of].unit
-            }),
+            parts: TypeParts::new(module, count),
             scopes: ByUnit::new(count, module.scopes_in_order().map(ScopeId::as_u32), |id| {
                 unit_of(ScopeId::from_u32(id))
             }),

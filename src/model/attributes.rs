@@ -6,6 +6,7 @@ use gimli::DwAt;
 use super::equality::{Canonical, Store};
 use super::ids::{
     CallId, FunctionId, ImportId, LabelId, LocId, ScopeId, StringId, TypeId, UnitId, VariableId,
+    VariantPartId,
 };
 use super::{Address, Module};
 
@@ -27,6 +28,8 @@ pub enum AttributeOwner {
     Base(TypeId, u32),
     /// A type's data member, outside variants.
     Member(TypeId, u32),
+    /// A variant's data member: its part, and the indices of the variant and of the member.
+    VariantMember(VariantPartId, u32, u32),
     /// A type's enumerator.
     Enumerator(TypeId, u32),
     /// An array's dimension.
@@ -80,6 +83,7 @@ impl AttributeOwner {
             | Self::Dimension(id, _)
             | Self::Parameter(id, _)
             | Self::TypeTemplate(id, _) => module.types[id].scope,
+            Self::VariantMember(part, ..) => module.types[module.variant_parts[part].of].scope,
             Self::Function(id) | Self::FunctionTemplate(id, _) => module.functions[id].scope,
             Self::Variable(id) => module.variables[id].scope,
             Self::Call(id) | Self::Argument(id, _) => module.calls[id].scope,
@@ -87,8 +91,9 @@ impl AttributeOwner {
     }
 
     /// The type with the entry, or with the part that has the entry.
-    pub(crate) fn ty(self) -> Option<TypeId> {
+    pub(crate) fn ty(self, module: &Module) -> Option<TypeId> {
         match self {
+            Self::VariantMember(part, ..) => Some(module.variant_parts[part].of),
             Self::Type(id)
             | Self::Base(id, _)
             | Self::Member(id, _)
@@ -141,6 +146,8 @@ pub enum ExtraValue {
     Function(FunctionId),
     /// A variable's entry.
     Variable(VariableId),
+    /// The entry of a type's data member outside variants, by its index.
+    Member(TypeId, u32),
 }
 
 impl ExtraValue {
@@ -170,7 +177,7 @@ impl Store for ExtraAttribute {
             ExtraValue::Text(text) => text.store(to),
             ExtraValue::Address(address) => address.store(to),
             ExtraValue::Location(loc) | ExtraValue::Number(loc) => loc.store(to),
-            ExtraValue::Type(id) => id.store(to),
+            ExtraValue::Type(id) | ExtraValue::Member(id, _) => id.store(to),
             ExtraValue::Function(id) => id.store(to),
             ExtraValue::Variable(id) => id.store(to),
             ExtraValue::Flag | ExtraValue::Unsigned(_) | ExtraValue::Signed(_) | ExtraValue::Bytes(_) => {}
@@ -192,6 +199,7 @@ impl Store for AttributeOwner {
             | Self::Dimension(id, _)
             | Self::Parameter(id, _)
             | Self::TypeTemplate(id, _) => id.store(to),
+            Self::VariantMember(part, ..) => part.store(to),
             Self::Function(id) | Self::FunctionTemplate(id, _) => id.store(to),
             Self::Variable(id) => id.store(to),
             Self::Call(id) | Self::Argument(id, _) => id.store(to),

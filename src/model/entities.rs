@@ -184,6 +184,12 @@ macro_rules! type_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     [attribute DW_AT_string_length] "0.1" string_length;
     /// Size in bytes of the number at the location of a string's length. DWARF 5 section 5.11.
     [length DW_AT_string_length_byte_size] "0.1" string_length_bytes;
+    /// Size in bytes of an object, where it is not constant. DWARF 5 section 2.21.
+    [attribute DW_AT_byte_size] "0.1" size;
+    /// Least value of a subrange. DWARF 5 section 5.13.
+    [attribute DW_AT_lower_bound] "0.1" lower_bound;
+    /// Greatest value of a subrange. DWARF 5 section 5.13.
+    [attribute DW_AT_upper_bound] "0.1" upper_bound;
     /// Location of the member that a pointer to a member refers to. DWARF 5 section 5.14.
     [place DW_AT_use_location] "0.1" use_location;
 } } }

@@ -399,7 +399,7 @@ impl Store for Discriminant {
     fn store(&mut self, to: &mut Canonical<'_>) {
         match self {
             Self::Member(member) => member.store(to),
-            Self::Type(ty) => ty.store(to),
+            Self::Type(ty) | Self::Enclosing(ty, _) => ty.store(to),
             Self::None => {}
         }
     }

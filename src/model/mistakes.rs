@@ -199,7 +199,8 @@ fn overlapping_members(module: &Module) -> Vec<Warning> {
     let mut sizes = HashMap::new();
     for (id, ty) in &module.types {
         let TypeKind::Composite(composite) = &ty.kind else { continue };
-        if composite.kind == CompositeKind::Union {
+        // The members of an object without a constant size move.
+        if composite.kind == CompositeKind::Union || ty.bits.is_none() {
             continue;
         }
         // Members of different variants share bits, and so does a discriminant in unused values of a member.

@@ -343,10 +343,26 @@ impl Module {
                 }
                 TypeKind::Base { .. } | TypeKind::Pointer { .. } => return Some(false),
                 // Ends: a type references earlier types only.
-                TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = (*of)?,
-                TypeKind::Enum { of, .. } => ty = *of,
+                TypeKind::Typedef { of, .. }
+                | TypeKind::Qualified { of, .. }
+                | TypeKind::Subrange { of, .. }
+                | TypeKind::Enum { of, .. } => ty = (*of)?,
                 _ => return None,
             }
+        }
+    }
+
+    /// Whether a member's offset is computed from the object: its attribute has the offset instead of the member.
+    pub(crate) fn has_computed_offset(&self, member: AttributeOwner) -> bool {
+        let mut attributes = self.attributes(member).iter();
+        attributes.any(|attribute| attribute.name == gimli::DW_AT_data_member_location)
+    }
+
+    /// Whether a [subrange](TypeKind::Subrange) has another size than the type of its values.
+    pub(crate) fn has_stated_size(&self, subrange: &Type) -> bool {
+        match subrange.kind {
+            TypeKind::Subrange { of, .. } => subrange.bits != of.and_then(|of| self.types[of].bits),
+            _ => false,
         }
     }
 

@@ -37,6 +37,13 @@ impl Subject {
                 let name = text(member.and_then(|member| member.name));
                 format!("member `{name}` of {}", module.called(id))
             }
+            Self::VariantMember(part, variant, index) => {
+                let part = &module.variant_parts[part];
+                let variant = part.variants.get(variant as usize);
+                let member = variant.and_then(|variant| variant.members.get(index as usize));
+                let name = text(member.and_then(|member| member.name));
+                format!("member `{name}` of a variant of {}", module.called(part.of))
+            }
             Self::Enumerator(id, index) => {
                 let name = match &module.types[id].kind {
                     TypeKind::Enum { enumerators, .. } => {

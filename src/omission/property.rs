@@ -37,6 +37,10 @@ impl Property {
             gimli::DW_AT_rank => Self::Rank,
             gimli::DW_AT_string_length => Self::StringLength,
             gimli::DW_AT_string_length_byte_size => Self::StringLengthSize,
+            gimli::DW_AT_byte_size => Self::Size,
+            gimli::DW_AT_data_member_location => Self::Offset,
+            gimli::DW_AT_lower_bound => Self::FirstIndex,
+            gimli::DW_AT_upper_bound => Self::LastIndex,
             gimli::DW_AT_use_location => Self::UseLocation,
             gimli::DW_AT_vtable_elem_location => Self::VtableSlot,
             _ => Self::VendorAttribute,
@@ -119,6 +123,7 @@ properties! {
     Alignment "alignment";
     Stride "stride";
     FirstIndex "lower bound";
+    LastIndex "upper bound";
     IndexType "index type";
     Dimensions "dimensions";
     Count "count of elements";

@@ -3,7 +3,7 @@
 use crate::error::At;
 use crate::model::{
     AttributeOwner, CallId, Column, FileId, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId,
-    TypeId, UnitId, VariableId,
+    TypeId, UnitId, VariableId, VariantPartId,
 };
 
 /// Entity, or part of an entity, that an omission concerns. Parts are counted from 0.
@@ -30,6 +30,8 @@ pub enum Subject {
     Base(TypeId, u32),
     /// A type's data member.
     Member(TypeId, u32),
+    /// A variant's data member: its part, and the indices of the variant and of the member.
+    VariantMember(VariantPartId, u32, u32),
     /// A type's enumerator.
     Enumerator(TypeId, u32),
     /// An array's dimension, or the only dimension of a vector or matrix.
@@ -78,6 +80,7 @@ impl From<AttributeOwner> for Subject {
             AttributeOwner::Type(id) => Self::Type(id),
             AttributeOwner::Base(id, index) => Self::Base(id, index),
             AttributeOwner::Member(id, index) => Self::Member(id, index),
+            AttributeOwner::VariantMember(part, variant, index) => Self::VariantMember(part, variant, index),
             AttributeOwner::Enumerator(id, index) => Self::Enumerator(id, index),
             AttributeOwner::Dimension(id, index) => Self::Dimension(id, index),
             AttributeOwner::Parameter(id, index) => Self::Parameter(id, index),
@@ -112,6 +115,7 @@ impl Subject {
             | Self::Dimension(id, _)
             | Self::Parameter(id, _)
             | Self::TemplateParameter(TemplateOwner::Type(id), ..) => module.types[id].scope,
+            Self::VariantMember(part, ..) => module.types[module.variant_parts[part].of].scope,
             Self::Function(id)
             | Self::Signature(id)
             | Self::Rule(id, _)

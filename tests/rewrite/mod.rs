@@ -16,6 +16,7 @@ mod fixed;
 mod instances;
 mod judged;
 mod kept;
+mod languages;
 mod linked;
 mod loaded;
 mod malformed;

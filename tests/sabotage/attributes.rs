@@ -16,12 +16,14 @@ const START: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe
 {"member_pointer": {"unit": "a.cl", "class": "c", "to": "int", "id": "p"}},
 {"array": {"unit": "a.cl", "of": "int", "counts": [null], "id": "a"}},
 {"string_type": {"unit": "a.cl", "name": "text"}},
+{"subrange_type": {"unit": "a.cl", "name": "digit", "of": "int"}},
 {"function": {"in": "c", "name": "m", "declaration": true, "id": "m"}},
 {"function": {"in": "a.cl", "name": "k", "code": {"symbol": "k", "bytes": 64}}},
 {"variable": {"in": "k", "name": "n", "type": "int", "id": "n", "always": {"memory": [0, 64]}}},
 {"variable": {"in": "k", "name": "v", "type": "p", "id": "v", "always": {"memory": [0, 64]}}},
 {"variable": {"in": "k", "name": "w", "type": "a", "id": "w", "always": {"memory": [0, 64]}}},
-{"variable": {"in": "k", "name": "t", "type": "text", "id": "t", "always": {"memory": [0, 64]}}}"#;
+{"variable": {"in": "k", "name": "t", "type": "text", "id": "t", "always": {"memory": [0, 64]}}},
+{"variable": {"in": "k", "name": "d", "type": "digit", "id": "d", "always": {"memory": [0, 64]}}}"#;
 
 /// A fault: the statement in the truth and in the object, and the finding.
 type Fault = (&'static str, &'static str, &'static str, FindingKind, Option<&'static str>);
@@ -52,6 +54,14 @@ const FAULTS: &[Fault] = &[
         r#"{"attribute": {"function": "k", "name": 12288, "value": {"variable": "v"}}}"#, Type, None),
     ("the attribute of another member", r#"{"attribute": {"unit": "a.cl", "type": "c", "member": 0, "name": 12288, "value": "flag"}}"#,
         r#"{"attribute": {"unit": "a.cl", "type": "c", "member": 1, "name": 12288, "value": "flag"}}"#, Type, Some("v")),
+    ("another bound", r#"{"describe_type": {"unit": "a.cl", "type": "digit", "lower_bound": {"signed": -9}}}"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "digit", "lower_bound": {"signed": -8}}}"#, Type, Some("d")),
+    ("a bound missing", r#"{"describe_type": {"unit": "a.cl", "type": "digit", "upper_bound": {"unsigned": 9}}}"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "digit"}}"#, Type, Some("d")),
+    ("the other bound", r#"{"describe_type": {"unit": "a.cl", "type": "digit", "upper_bound": {"unsigned": 9}}}"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "digit", "lower_bound": {"unsigned": 9}}}"#, Type, Some("d")),
+    ("another variable with a bound", r#"{"describe_type": {"unit": "a.cl", "type": "digit", "upper_bound": {"variable": "n"}}}"#,
+        r#"{"describe_type": {"unit": "a.cl", "type": "digit", "upper_bound": {"variable": "v"}}}"#, Type, Some("d")),
     ("another use of a pointer to a member", r#"{"describe_type": {"unit": "a.cl", "type": "p", "use_location": {"expr": {"bytes": "22"}}}}"#,
         r#"{"describe_type": {"unit": "a.cl", "type": "p", "use_location": {"expr": {"bytes": "1c"}}}}"#, Type, Some("v")),
     ("no use of a pointer to a member", r#"{"describe_type": {"unit": "a.cl", "type": "p", "use_location": {"expr": {"bytes": "22"}}}}"#,

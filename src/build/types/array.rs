@@ -101,7 +101,7 @@ impl Builder {
     }
 
     /// Adds an array with dimensions of any kind, outermost first. `stride_bits` is the distance in bits from an
-    /// element to the next, where it is not an element's size.
+    /// element to the next, where it is not the size of the element's type: in a packed array, it is less.
     ///
     /// ```
     /// # use eitri::build::{Builder, Extent};
@@ -121,7 +121,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where a type or variable does not exist or belongs
     /// to another unit; [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole
-    /// bytes; [`ErrorKind::Limit`](crate::error::ErrorKind::Limit) if a stride is less than an element, or a
+    /// bytes; [`ErrorKind::Limit`](crate::error::ErrorKind::Limit) if a stride is 0, or a
     /// dimension's last index has more than 63 bits; the same errors as
     /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) for a number.
     pub fn array_of(
@@ -160,9 +160,9 @@ impl Builder {
             // An explicit stride determines the distance, so that elements need not be whole bytes.
             self.whole_bytes(of)?;
         }
-        let element = self.module.types[of].bits.unwrap_or(0);
-        if let Some(stride) = stride_bits.filter(|&stride| stride == 0 || stride < element) {
-            return Err(short_stride("an array", element, stride));
+        // The elements of a packed array have fewer bits than their type: DWARF 5 section 5.5.
+        if stride_bits == Some(0) {
+            return Err(short_stride("an array", 1, 0));
         }
         let mut dimensions = Vec::with_capacity(extents.len());
         for extent in extents {

@@ -41,6 +41,16 @@ impl HasMembers for VariantId {
     }
 }
 
+/// Size of a structure, class or union.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CompositeSize {
+    Bytes(u64),
+    /// Not constant.
+    Dynamic,
+    /// Unknown: the type is only declared.
+    Declared,
+}
+
 impl Builder {
     /// Adds a structure with `bytes` bytes. [`member`](Self::member) adds its members afterwards, so that their types
     /// can refer to it; its static members, member functions and nested types are added with the structure as their
@@ -84,13 +94,27 @@ impl Builder {
         self.composite(unit, CompositeKind::Union, name, Some(bytes))
     }
 
+    /// Adds a structure, class or union whose size is not constant, as Ada's records with discriminants.
+    /// [`size`](super::TypeBuilder::size) sets the size.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn dynamic_composite(
+        &mut self,
+        unit: UnitId,
+        kind: CompositeKind,
+        name: Option<&str>,
+    ) -> Result<TypeId> {
+        self.composite_of(unit, kind, name, CompositeSize::Dynamic)
+    }
+
     /// Adds a declaration for a structure, class or union that is defined elsewhere, without size or members. DWARF 5
     /// section 5.7.1.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn incomplete(&mut self, unit: UnitId, kind: CompositeKind, name: &str) -> Result<TypeId> {
-        self.composite(unit, kind, Some(name), None)
+        self.composite_of(unit, kind, Some(name), CompositeSize::Declared)
     }
 
     /// Adds a member to a structure, class, union or variant, at `offset` bytes from the object start. An unnamed
@@ -260,6 +284,26 @@ impl Builder {
         Ok(self.new_part(of, Discriminant::Member(member)))
     }
 
+    /// Adds a part with several variants, selected by a member of the type that is outside the part, by the member's index,
+    /// as in Ada: the member is a part of all objects.
+    ///
+    /// # Errors
+    /// Same errors as [`member`](Self::member); [`ErrorKind::BadArgument`] where the type has no such member yet.
+    pub fn variant_part_by(&mut self, of: TypeId, member: u32) -> Result<VariantPartId> {
+        self.complete(of)?;
+        let (_, composite) = self.known_composite(of)?;
+        let count = composite.members.len();
+        if member as usize >= count {
+            let what = format!(
+                "discriminant is member {member}, counted from 0; {} has {}",
+                self.module.called(of),
+                crate::error::Count(count, "member")
+            );
+            return Err(Error::bad_argument(what).or_at(self.module.at_type(of)));
+        }
+        Ok(self.new_part(of, Discriminant::Enclosing(of, member)))
+    }
+
     /// Adds a part with several variants, without a discriminant in the object. `tag` is the type of the variants'
     /// values.
     ///
@@ -292,7 +336,7 @@ impl Builder {
         let Some(data) = self.module.variant_parts.get(part) else {
             return Err(self.module.unknown(part).into());
         };
-        let ty = data.discriminant.ty();
+        let ty = data.discriminant.ty(&self.module);
         let check = || {
             let Some(ty) = ty else {
                 return match values {
@@ -349,13 +393,22 @@ impl Builder {
         name: Option<&str>,
         bytes: Option<u64>,
     ) -> Result<TypeId> {
+        let size = bytes.map_or(CompositeSize::Declared, CompositeSize::Bytes);
+        self.composite_of(unit, kind, name, size)
+    }
+
+    pub(crate) fn composite_of(
+        &mut self,
+        unit: UnitId,
+        kind: CompositeKind,
+        name: Option<&str>,
+        size: CompositeSize,
+    ) -> Result<TypeId> {
         self.known_unit(unit)?;
-        let bits = bytes.map(|bytes| bytes.checked_mul(8).ok_or(bytes));
-        let bits = bits.transpose().map_err(|bytes| {
-            let quantity = Quantity::TypeBytes(name.unwrap_or_default().into());
-            let most = u128::from(u64::MAX / 8);
-            Error::limit(quantity, 0..=most, bytes.into()).or_at(self.module.at_unit(unit))
-        })?;
+        let bits = match size {
+            CompositeSize::Bytes(bytes) => Some(self.type_bits(unit, name, bytes)?),
+            CompositeSize::Dynamic | CompositeSize::Declared => None,
+        };
         let name = name.map(|name| self.name_in(unit, name)).transpose()?;
         // The scope and the type reference each other, so that the type's id is needed before the type is added.
         let id = self.module.types.next_key();
@@ -372,11 +425,11 @@ impl Builder {
             variant_parts: Vec::new(),
         };
         let ty = self.type_of_unit(unit, TypeKind::Composite(composite), bits);
-        Ok(self.module.types.push(Type { is_declaration: bytes.is_none(), ..ty }))
+        Ok(self.module.types.push(Type { is_declaration: size == CompositeSize::Declared, ..ty }))
     }
 
     /// Returns the unit and the composite, if the type is a structure, class or union.
-    pub(super) fn known_composite(&self, of: TypeId) -> Result<(UnitId, &CompositeType)> {
+    pub(in crate::build) fn known_composite(&self, of: TypeId) -> Result<(UnitId, &CompositeType)> {
         match self.module.types.get(of) {
             Some(Type { unit, kind: TypeKind::Composite(composite), .. }) => Ok((*unit, composite)),
             Some(_) => {
@@ -387,13 +440,15 @@ impl Builder {
         }
     }
 
-    /// Returns a complete structure's, class's or union's unit and size in bits.
-    fn complete(&self, of: TypeId) -> Result<(UnitId, u64)> {
+    /// Returns a complete structure's, class's or union's unit and size in bits, if the size is constant.
+    fn complete(&self, of: TypeId) -> Result<(UnitId, Option<u64>)> {
         let (unit, _) = self.known_composite(of)?;
-        self.module.types[of].bits.map(|bits| (unit, bits)).ok_or_else(|| {
+        let ty = &self.module.types[of];
+        if ty.is_declaration {
             let what = format!("{} is incomplete", self.module.called(of));
-            Error::bad_argument(what).or_at(self.module.at_type(of))
-        })
+            return Err(Error::bad_argument(what).or_at(self.module.at_type(of)));
+        }
+        Ok((unit, ty.bits))
     }
 
     /// Returns the composite in a type that [`known_composite`](Self::known_composite) has accepted.
@@ -426,7 +481,7 @@ impl Builder {
             return does_not_fit(bits, of_type);
         }
         let needs = member.offset_bits.saturating_add(member.bits.or(of_type).unwrap_or(0));
-        if needs > has {
+        if let Some(has) = has.filter(|&has| needs > has) {
             return does_not_fit(needs, has);
         }
         let name = self.some_name(name).map_err(|error| error.or_at(self.module.at_type(of)))?;

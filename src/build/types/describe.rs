@@ -225,6 +225,48 @@ impl TypeBuilder<'_> {
         }
     }
 
+    /// Sets the least value of a [subrange](Builder::subrange_type): a constant, an expression, or a variable. The default
+    /// is that of the language: DWARF 5 table 7.17.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the type is not a subrange, or for any other value; otherwise the errors of
+    /// [`Builder::attribute`].
+    pub fn lower_bound(&mut self, value: AttributeValue<'_>) -> Result<&mut Self> {
+        self.bound(gimli::DW_AT_lower_bound, value)
+    }
+
+    /// Sets the greatest value of a [subrange](Builder::subrange_type), as for [`lower_bound`](Self::lower_bound). Without
+    /// it, the bound is unknown.
+    ///
+    /// # Errors
+    /// Same errors as [`lower_bound`](Self::lower_bound).
+    pub fn upper_bound(&mut self, value: AttributeValue<'_>) -> Result<&mut Self> {
+        self.bound(gimli::DW_AT_upper_bound, value)
+    }
+
+    fn bound(&mut self, name: DwAt, value: AttributeValue<'_>) -> Result<&mut Self> {
+        match self.builder.module.types[self.id].kind {
+            TypeKind::Subrange { .. } => self.dynamic(name, value),
+            _ => Err(self.refused(|name| format!("{name} is not a subrange"))),
+        }
+    }
+
+    /// Sets the size in bytes of an object whose size is not constant: an expression that can push the object's location with
+    /// `push_object_address`, or a variable. DWARF 5 section 2.21.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the type is not a [structure, class or union without a constant
+    /// size](Builder::dynamic_composite), or for any other value; otherwise the errors of [`Builder::attribute`].
+    pub fn size(&mut self, value: AttributeValue<'_>) -> Result<&mut Self> {
+        let Type { kind, bits, is_declaration, .. } = &self.builder.module.types[self.id];
+        if !matches!(kind, TypeKind::Composite(_)) || bits.is_some() || *is_declaration {
+            return Err(self.refused(|name| {
+                format!("{name} is not a structure, class or union without a constant size")
+            }));
+        }
+        self.dynamic(gimli::DW_AT_byte_size, value)
+    }
+
     /// Sets a number about an object at run time.
     fn dynamic(&mut self, name: DwAt, value: AttributeValue<'_>) -> Result<&mut Self> {
         if !matches!(
@@ -234,6 +276,7 @@ impl TypeBuilder<'_> {
                 | AttributeValue::Location(_)
                 | AttributeValue::Number(_)
                 | AttributeValue::Variable(_)
+                | AttributeValue::Member(..)
         ) {
             let attribute = attributes::text(name);
             return Err(self.refused(|ty| {

@@ -6,6 +6,7 @@ mod describe;
 mod template;
 
 pub use array::{Extent, Major};
+pub(crate) use composite::CompositeSize;
 pub use composite::{HasMembers, VariantId};
 pub use describe::{DataMember, TypeBuilder};
 pub use template::Template;
@@ -24,6 +25,41 @@ use crate::target::SpaceId;
 
 /// Maximum number of bits in a base type, far more than on any machine.
 const MAX_BASE_BITS: u64 = 1 << 32;
+
+/// What is known of the type of an enumeration's values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum EnumeratorType {
+    /// The type.
+    Known(TypeId),
+    /// The size in bytes.
+    Bytes(u64),
+}
+
+/// Rejects a value that does not fit an integral type with at most 64 bits. A type without known signedness accepts
+/// signed and unsigned values.
+fn number_fits(
+    is_signed: Option<bool>,
+    bits: Option<u64>,
+    value: i128,
+    what: impl Fn() -> String,
+) -> Result<()> {
+    let has = bits.unwrap_or(64).min(64);
+    let needs = match (is_signed, value) {
+        (Some(true) | None, ..0) => 129 - u64::from((!value).leading_zeros()),
+        (Some(true), 0..) => 129 - u64::from(value.leading_zeros()),
+        (Some(false), ..0) => {
+            return Err(Error::bad_argument(format!(
+                "{what} is {value}; expected a nonnegative value for an unsigned type",
+                what = what()
+            )));
+        }
+        (Some(false) | None, 0..) => 128 - u64::from(value.leading_zeros()),
+    };
+    if needs > has {
+        return Err(ErrorKind::DoesNotFit { what: what(), needs, has }.into());
+    }
+    Ok(())
+}
 
 impl Builder {
     /// Adds a number, character or boolean type with `bits` bits; 0 for a type with a single value, as Rust's `()`, whose
@@ -220,6 +256,44 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::String { name }, bits))
     }
 
+    /// Adds a subrange of a type: a part of its values, as Ada's `range -5 .. 9` and Pascal's `0 .. 9`. `bits` is the size
+    /// of an object, where it differs from that of `of`. The bounds are set by [`lower_bound`](TypeBuilder::lower_bound)
+    /// and [`upper_bound`](TypeBuilder::upper_bound). DWARF 5 section 5.13.
+    ///
+    /// ```
+    /// # use eitri::build::{AttributeValue, Builder};
+    /// # use eitri::model::BaseEncoding;
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.adb");
+    /// let integer = m.base_type(unit, "integer", BaseEncoding::Signed, 32)?;
+    /// // `type Small is range -5 .. 9`, in one byte.
+    /// let small = m.subrange_type(unit, Some("small"), Some(integer), Some(8))?;
+    /// let mut described = m.describe_type(small)?;
+    /// described.lower_bound(AttributeValue::Signed(-5))?.upper_bound(AttributeValue::Signed(9))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is more than 2^32.
+    pub fn subrange_type(
+        &mut self,
+        unit: UnitId,
+        name: Option<&str>,
+        of: Option<TypeId>,
+        bits: Option<u64>,
+    ) -> Result<TypeId> {
+        self.known_types(unit, of)?;
+        if let Some(bits) = bits.filter(|&bits| bits > MAX_BASE_BITS) {
+            let quantity = Quantity::BaseTypeBits(name.unwrap_or("subrange").into());
+            let error = Error::limit(quantity, 0..=MAX_BASE_BITS.into(), bits.into());
+            return Err(error.or_at(self.module.at_unit(unit)));
+        }
+        let name = name.map(|name| self.name_in(unit, name)).transpose()?;
+        let bits = bits.or_else(|| of.and_then(|of| self.module.types[of].bits));
+        Ok(self.intern(unit, TypeKind::Subrange { name, of }, bits))
+    }
+
     /// Adds another name for a type; for `void` where `of` is `None`.
     ///
     /// # Errors
@@ -338,7 +412,7 @@ impl Builder {
         of: TypeId,
         enumerators: &[(&str, i128)],
     ) -> Result<TypeId> {
-        self.enumeration_of(unit, name, of, enumerators, false)
+        self.enumeration_of(unit, name, EnumeratorType::Known(of), enumerators, false)
     }
 
     /// Adds an enumeration whose names have a separate scope: C++'s `enum class`. DWARF 5 section 5.7.
@@ -352,48 +426,81 @@ impl Builder {
         of: TypeId,
         enumerators: &[(&str, i128)],
     ) -> Result<TypeId> {
-        self.enumeration_of(unit, name, of, enumerators, true)
+        self.enumeration_of(unit, name, EnumeratorType::Known(of), enumerators, true)
+    }
+
+    /// Adds an enumeration of which only the size of the values is known, in bytes, as DWARF 2 describes it, and Ada's.
+    /// DWARF 5 section 5.7.
+    ///
+    /// ```
+    /// # use eitri::build::{AttributeValue, Builder};
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.adb");
+    /// // `type Color is (Red, Green)`.
+    /// m.sized_enumeration(unit, Some("color"), 1, &[("red", 0), ("green", 1)])?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] for a size of 2^61 bytes or more; [`ErrorKind::DoesNotFit`] where a
+    /// value does not fit the size.
+    pub fn sized_enumeration(
+        &mut self,
+        unit: UnitId,
+        name: Option<&str>,
+        bytes: u64,
+        enumerators: &[(&str, i128)],
+    ) -> Result<TypeId> {
+        self.enumeration_of(unit, name, EnumeratorType::Bytes(bytes), enumerators, false)
     }
 
     pub(crate) fn enumeration_of(
         &mut self,
         unit: UnitId,
         name: Option<&str>,
-        of: TypeId,
+        values: EnumeratorType,
         enumerators: &[(&str, i128)],
         is_class: bool,
     ) -> Result<TypeId> {
-        self.known_types(unit, [of])?;
-        for &(name, value) in enumerators {
-            let what = format!("enumerator `{name}` of {}", self.module.called(of));
-            self.value_fits(of, value, &what).map_err(|error| error.or_at(self.module.at_type(of)))?;
+        let (of, bits) = match values {
+            EnumeratorType::Known(of) => {
+                self.known_types(unit, [of])?;
+                (Some(of), self.module.types[of].bits)
+            }
+            EnumeratorType::Bytes(bytes) => {
+                self.known_unit(unit)?;
+                (None, Some(self.type_bits(unit, name, bytes)?))
+            }
+        };
+        let is_signed = of.and_then(|of| self.module.is_signed(of));
+        for &(enumerator, value) in enumerators {
+            let what = || match of {
+                Some(of) => format!("enumerator `{enumerator}` of {}", self.module.called(of)),
+                None => format!("enumerator `{enumerator}`"),
+            };
+            let at = || of.map_or_else(|| self.module.at_unit(unit), |of| self.module.at_type(of));
+            number_fits(is_signed, bits, value, what).map_err(|error| error.or_at(at()))?;
         }
         let name = name.map(|name| self.name_in(unit, name)).transpose()?;
         let enumerators = enumerators.iter().map(|&(name, value)| Ok((self.name_in(unit, name)?, value)));
         let enumerators = enumerators.collect::<Result<_>>()?;
-        let bits = self.module.types[of].bits;
         let ty = self.type_of_unit(unit, TypeKind::Enum { name, of, enumerators, is_class }, bits);
         Ok(self.module.types.push(ty))
     }
 
     /// Rejects a value that does not fit an integral type with at most 64 bits, signed or unsigned.
     fn value_fits(&self, ty: TypeId, value: i128, what: &str) -> Result<()> {
-        let has = self.module.types[ty].bits.unwrap_or(64).min(64);
-        // A type without known signedness accepts both.
-        let needs = match (self.module.is_signed(ty), value) {
-            (Some(true) | None, ..0) => 129 - u64::from((!value).leading_zeros()),
-            (Some(true), 0..) => 129 - u64::from(value.leading_zeros()),
-            (Some(false), ..0) => {
-                return Err(Error::bad_argument(format!(
-                    "{what} is {value}; expected a nonnegative value for an unsigned type"
-                )));
-            }
-            (Some(false) | None, 0..) => 128 - u64::from(value.leading_zeros()),
-        };
-        if needs > has {
-            return Err(ErrorKind::DoesNotFit { what: what.into(), needs, has }.into());
-        }
-        Ok(())
+        number_fits(self.module.is_signed(ty), self.module.types[ty].bits, value, || what.into())
+    }
+
+    /// Converts a type's size to bits.
+    fn type_bits(&self, unit: UnitId, name: Option<&str>, bytes: u64) -> Result<u64> {
+        bytes.checked_mul(8).ok_or_else(|| {
+            let quantity = Quantity::TypeBytes(name.unwrap_or_default().into());
+            let error = Error::limit(quantity, 0..=u128::from(u64::MAX / 8), bytes.into());
+            error.or_at(self.module.at_unit(unit))
+        })
     }
 
     fn intern(&mut self, unit: UnitId, kind: TypeKind, bits: Option<u64>) -> TypeId {
@@ -430,6 +537,7 @@ impl Builder {
             }
             TypeKind::Typedef { of, .. }
             | TypeKind::Qualified { of, .. }
+            | TypeKind::Subrange { of, .. }
             | TypeKind::Pointer { to: of, .. } => *of,
             _ => None,
         };

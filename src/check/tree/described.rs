@@ -406,8 +406,13 @@ impl<'a> Described<'a> {
             ExtraValue::Type(id) => (Value::Entity(Entity::Type(id)), None),
             ExtraValue::Function(id) => (Value::Entity(Entity::Function(id)), None),
             ExtraValue::Variable(id) => (Value::Entity(Entity::Either(id)), None),
+            ExtraValue::Member(ty, index) => (Value::Member(ty, index), None),
         };
         node.numbers.extend(number);
+        // A line without a file is no property.
+        if DECLARED.contains(&name) {
+            node.attributes.retain(|(listed, _)| *listed != name);
+        }
         // A string's length has its size in the attribute for the string's size before DWARF 5.
         let is_size = name == dw::DW_AT_string_length_byte_size && self.consumer.version < 5;
         node.with(if is_size { dw::DW_AT_byte_size } else { name }, Some(value))
@@ -433,7 +438,13 @@ impl<'a> Described<'a> {
             .map(|line| Value::File(described(self.module, self.consumer, line.file, self.consumer.version)));
         // Column 0 means that the column is unknown, as an absent attribute does.
         let column = line.map(|line| line.column).filter(|&column| column != 0);
-        node.with(names[0], file).number(names[1], line.map(|line| line.line)).number(names[2], column)
+        let number = |node: Node<'a>, name, number: Option<u32>| {
+            // A line without a file is among the further attributes.
+            let is_listed = line.is_none() && node.attributes.iter().any(|(listed, _)| *listed == name);
+            if is_listed { node } else { node.number(name, number) }
+        };
+        let node = number(node.with(names[0], file), names[1], line.map(|line| line.line));
+        number(node, names[2], column)
     }
 
     /// Returns a unit's entry without its code. A split unit's skeleton has the other attributes.
@@ -689,6 +700,19 @@ impl<'a> Described<'a> {
         }
         if origin != Some(id) {
             node = self.extras(node, id);
+        }
+        // An instance has the line of its origin, and a definition that of its declaration.
+        let has_file = chain().any(|variable| variable.line.is_some());
+        let completed = |id: &VariableId| {
+            let variable = module.variable(*id);
+            variable.origin.or(variable.specification)
+        };
+        let completed = core::iter::successors(origin.or(variable.specification), completed);
+        for attribute in completed.filter(|_| !has_file).flat_map(|id| module.attributes(id)) {
+            let is_stated = |node: &Node<'_>| node.attributes.iter().any(|(name, _)| *name == attribute.name);
+            if DECLARED.contains(&attribute.name) && !is_stated(&node) {
+                node = self.extra(node, attribute);
+            }
         }
         if self.has_location(entity, instance) {
             // The locations' space is compared with the locations.

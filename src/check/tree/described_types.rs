@@ -57,6 +57,14 @@ impl<'a> Described<'a> {
                 let is_listed = node.attributes.iter().any(|(name, _)| *name == bytes);
                 if is_listed { node } else { node.number(bytes, size.filter(|_| self.has_string_size(id))) }
             }
+            TypeKind::Subrange { of: values, .. } => {
+                let of_values = values.and_then(|values| module.ty(values).bits());
+                let stated = ty.bits.filter(|_| ty.bits != of_values);
+                let is_whole = |bits: &u64| bits.is_multiple_of(8);
+                node.number(bytes, stated.filter(is_whole).map(|bits| bits / 8))
+                    .number(dw::DW_AT_bit_size, stated.filter(|bits| !is_whole(bits)))
+                    .entry(type_, values.map(Entity::Type))
+            }
             TypeKind::MemberPointer { class, to } => {
                 node.entry(type_, entity(*to)).entry(dw::DW_AT_containing_type, entity(*class))
             }
@@ -81,7 +89,10 @@ impl<'a> Described<'a> {
                 node.flag(dw::DW_AT_GNU_vector, is_vector)
             }
             TypeKind::Composite(composite) => {
-                node = node.number(bytes, size);
+                // A size that the object determines is among the attributes.
+                if !self.has_extra(id, bytes) {
+                    node = node.number(bytes, size);
+                }
                 node = node.number(dw::DW_AT_calling_convention, composite.passed.map(passed));
                 self.composite(node, id, composite)
             }
@@ -89,7 +100,7 @@ impl<'a> Described<'a> {
                 node = node
                     .number(bytes, size)
                     .flag(dw::DW_AT_enum_class, *is_class)
-                    .entry(type_, entity(*number));
+                    .entry(type_, number.map(Entity::Type));
                 node.parts.extend((0..).zip(enumerators).map(|(index, &(name, value))| {
                     let enumerator = Node::new(dw::DW_TAG_enumerator).named(module.string(name));
                     let enumerator = enumerator.number(dw::DW_AT_const_value, Some(value));
@@ -166,9 +177,9 @@ impl<'a> Described<'a> {
         let mut node = self.templates(node, TemplateOwner::Type(id), &composite.templates);
         node.parts.extend((0..).zip(&composite.bases).map(|(index, base)| self.base(id, index, base)));
         node.parts.extend(
-            (0..).zip(&composite.members).map(|(index, member)| {
-                self.extras(self.data_member(member), AttributeOwner::Member(id, index))
-            }),
+            (0..)
+                .zip(&composite.members)
+                .map(|(index, member)| self.data_member(member, AttributeOwner::Member(id, index))),
         );
         node.parts.extend(composite.variant_parts.iter().map(|&part| self.variant_part(part)));
         node
@@ -199,36 +210,47 @@ impl<'a> Described<'a> {
         self.extras(node, AttributeOwner::Base(class, index))
     }
 
-    fn data_member(self, member: &Member) -> Node<'a> {
-        let node = Node::new(dw::DW_TAG_member)
+    fn data_member(self, member: &Member, owner: AttributeOwner) -> Node<'a> {
+        let mut node = Node::new(dw::DW_TAG_member)
             .named(self.text(member.name))
-            .entry(dw::DW_AT_type, Some(Entity::Type(member.ty)))
-            .number(dw::DW_AT_data_bit_offset, Some(member.offset_bits))
+            .entry(dw::DW_AT_type, Some(Entity::Type(member.ty)));
+        // An offset that the object determines is among the attributes.
+        if !self.has_extra(owner, dw::DW_AT_data_member_location) {
+            node = node.number(dw::DW_AT_data_bit_offset, Some(member.offset_bits));
+        }
+        let node = node
             .number(dw::DW_AT_bit_size, member.bits)
             .number(dw::DW_AT_accessibility, member.accessibility.map(accessibility))
             .flag(dw::DW_AT_mutable, member.is_mutable)
             .flag(dw::DW_AT_artificial, member.is_artificial);
-        self.declared(node, member.line)
+        self.extras(self.declared(node, member.line), owner)
     }
 
     fn variant_part(self, id: VariantPartId) -> Node<'a> {
         let part = self.module.variant_part(id);
-        let is_signed = part.discriminant.ty().and_then(|ty| self.module.is_signed(ty)).unwrap_or(false);
+        let is_signed =
+            part.discriminant.ty(self.module).and_then(|ty| self.module.is_signed(ty)).unwrap_or(false);
         let mut node = Node::new(dw::DW_TAG_variant_part);
         node = match &part.discriminant {
             Discriminant::Member(member) => {
-                node.parts.push(self.data_member(member));
+                // A discriminant has no attributes.
+                node.parts.push(self.data_member(member, AttributeOwner::VariantMember(id, u32::MAX, 0)));
                 node.with(dw::DW_AT_discr, Some(Value::Part(0))).entry(dw::DW_AT_type, None)
+            }
+            &Discriminant::Enclosing(ty, index) => {
+                node.with(dw::DW_AT_discr, Some(Value::Member(ty, index))).entry(dw::DW_AT_type, None)
             }
             Discriminant::Type(ty) => {
                 node.with(dw::DW_AT_discr, None).entry(dw::DW_AT_type, Some(Entity::Type(*ty)))
             }
             Discriminant::None => node.with(dw::DW_AT_discr, None).entry(dw::DW_AT_type, None),
         };
-        node.parts.extend(part.variants.iter().map(|variant| {
+        node.parts.extend((0..).zip(&part.variants).map(|(number, variant)| {
             let values = Value::Variants(variant.values.clone(), is_signed);
             let mut node = Node::new(dw::DW_TAG_variant).with(dw::DW_AT_discr_value, Some(values));
-            node.parts.extend(variant.members.iter().map(|member| self.data_member(member)));
+            node.parts.extend((0..).zip(&variant.members).map(|(index, member)| {
+                self.data_member(member, AttributeOwner::VariantMember(id, number, index))
+            }));
             node
         }));
         node

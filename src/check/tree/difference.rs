@@ -72,6 +72,10 @@ impl<'a, 'o> Compared<'a, 'o> {
                     self.references.push(reference(entity, None));
                     true
                 }
+                (&Value::Member(ty, index), &Value::Entry(found)) => {
+                    self.references.push(reference(Entity::Type(ty), found.parent()));
+                    is_data_member(found, index)
+                }
                 (Value::Variants(values, is_signed), found) => {
                     found.variants(*is_signed).as_ref() == Some(values)
                 }
@@ -123,6 +127,14 @@ impl<'a, 'o> Compared<'a, 'o> {
     fn differ(&mut self, kind: FindingKind, expected: String, found: String) {
         self.differences.push((kind, (expected, found)));
     }
+}
+
+/// Whether an entry is a type's data member with an index.
+fn is_data_member(entry: Entry<'_, '_>, index: u32) -> bool {
+    entry.parent().is_some_and(|ty| {
+        let is_member = |child: &Entry<'_, '_>| child.tag() == dw::DW_TAG_member && is_part(*child, ty.tag());
+        ty.children().filter(is_member).nth(index as usize) == Some(entry)
+    })
 }
 
 /// The kind that a difference in an attribute has.

@@ -155,7 +155,12 @@ impl<'o> Found<'_, 'o> {
                     .entry
                     .referred(value)
                     .and_then(|part| attributes.entry.children().position(|child| child == part));
-                part.map_or_else(|| Value::Other(value.describe()), Value::Part)
+                let referred = attributes.entry.referred(value);
+                match (part, referred) {
+                    (Some(part), _) => Value::Part(part),
+                    (None, Some(member)) => Value::Entry(member),
+                    (None, None) => Value::Other(value.describe()),
+                }
             }
             // A reader takes the value's class from the attribute: a number, or a block.
             dw::DW_AT_discr_value => match (attributes.attr(name), attributes.attr(dw::DW_AT_discr_list)) {

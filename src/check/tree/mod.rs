@@ -17,9 +17,8 @@ mod found;
 mod tags;
 mod value;
 
-pub(super) use crate::model::is_type_tag as is_type;
 pub(super) use described::{Described, Encoded, Node, Number};
 pub(super) use difference::{Compared, Different, Reference};
 pub(super) use found::Found;
-pub(super) use tags::is_part;
+pub(super) use tags::{is_part, is_type};
 pub(super) use value::{Entity, code_text};

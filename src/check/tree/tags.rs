@@ -2,6 +2,7 @@
 
 use gimli::{DwTag, constants as dw};
 
+use crate::model::is_type_tag;
 use crate::model::{Accessibility, BaseEncoding, Defaulted, MemorySpace, Passed, VariableKind, Virtuality};
 use crate::read::Entry;
 
@@ -102,6 +103,15 @@ pub(in crate::check) fn is_template(tag: DwTag) -> bool {
 /// Returns whether the tag belongs to a composite type.
 pub(in crate::check) fn is_composite(tag: DwTag) -> bool {
     matches!(tag, dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type)
+}
+
+/// Returns whether an entry is a type. A subrange in an array is a dimension.
+pub(in crate::check) fn is_type(entry: Entry<'_, '_>) -> bool {
+    let is_dimension = |entry: Entry<'_, '_>| {
+        entry.tag() == dw::DW_TAG_subrange_type
+            && entry.parent().is_some_and(|parent| parent.tag() == dw::DW_TAG_array_type)
+    };
+    is_type_tag(entry.tag()) && !is_dimension(entry)
 }
 
 /// Returns whether an entry is part of its parent, not a declaration in the parent's scope.

@@ -65,6 +65,8 @@ pub(in crate::check) enum Value<'t, 'o> {
     Variants(Vec<VariantValues>, bool),
     /// This entry's child, by its index.
     Part(usize),
+    /// The entry of a type's data member, by its index.
+    Member(TypeId, u32),
     /// An entity's entry, in the module.
     Entity(Entity),
     /// Entry in the object.
@@ -101,6 +103,7 @@ impl Value<'_, '_> {
             Self::Block(bytes) => Count(bytes.len(), "byte").to_string(),
             Self::Variants(values, _) => values.describe(),
             Self::Part(number) => format!("the entry {number} in it"),
+            Self::Member(_, number) => format!("the member {number} of a type"),
             Self::Entity(_) => "an entry".into(),
             Self::Entry(entry) => entry.describe(),
             Self::Other(text) => text.clone(),

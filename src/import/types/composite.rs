@@ -5,11 +5,12 @@ use gimli::constants as dw;
 
 use super::describe::describe;
 use super::{members as parts, nested, templates, variants};
+use crate::build::CompositeSize;
 use crate::import::importer::{Importer, Place, refused};
 use crate::import::node::{Class, class};
 use crate::import::unimported::UnimportedReason;
 use crate::model::{Passed, TypeId};
-use crate::read::Entry;
+use crate::read::{Entry, ResolvedValue};
 
 /// `DW_AT_calling_convention` of a type.
 const PASSED: [(u64, Passed); 2] = [
@@ -24,7 +25,12 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     // A type that completes a declaration has the name of the declaration.
     let name = importer.text(entry, dw::DW_AT_name).or_else(|| entry.name());
     let is_declaration = importer.flag(entry, dw::DW_AT_declaration);
-    let bytes = importer.number(entry, dw::DW_AT_byte_size);
+    let is_dynamic = !is_declaration
+        && matches!(
+            entry.attr(dw::DW_AT_byte_size),
+            Some(ResolvedValue::Expr(_) | ResolvedValue::Reference(_))
+        );
+    let bytes = if is_dynamic { None } else { importer.number(entry, dw::DW_AT_byte_size) };
     if is_declaration && bytes.is_some() {
         importer.leave(entry, dw::DW_AT_byte_size, UnimportedReason::NoProperty);
     }
@@ -33,9 +39,13 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         dw::DW_TAG_union_type => crate::model::CompositeKind::Union,
         _ => crate::model::CompositeKind::Struct,
     };
-    // A complete type without a size is an empty type.
-    let bytes = if is_declaration { None } else { Some(bytes.unwrap_or(0)) };
-    let made = importer.m.composite(importer.unit, kind, name.as_deref(), bytes);
+    let size = match (is_declaration, is_dynamic) {
+        (true, _) => CompositeSize::Declared,
+        (false, true) => CompositeSize::Dynamic,
+        // A complete type without a size is an empty type.
+        (false, false) => CompositeSize::Bytes(bytes.unwrap_or(0)),
+    };
+    let made = importer.m.composite_of(importer.unit, kind, name.as_deref(), size);
     let ty = match made {
         Ok(ty) => ty,
         Err(error) => return importer.leave_entry(entry, refused(error)),
@@ -45,6 +55,9 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     if let Some(passed) = importer.coded(entry, dw::DW_AT_calling_convention, &PASSED) {
         let set = importer.m.describe_type(ty).and_then(|mut ty| ty.passed(passed).map(drop));
         importer.accept(entry, dw::DW_AT_calling_convention, set);
+    }
+    if is_dynamic {
+        importer.made.described.push(entry);
     }
     importer.made.composites.push((entry, ty));
 }
@@ -72,9 +85,13 @@ pub(in crate::import) fn members<'d, 'o>(importer: &mut Importer<'d, 'o>) {
                     importer.entries.static_members.push((part.offset(), index.members));
                 }
                 dw::DW_TAG_inheritance => parts::base(importer, part, ty, &mut index),
-                dw::DW_TAG_variant_part => variants::part(importer, part, ty),
+                // A discriminant can be any member.
+                dw::DW_TAG_variant_part => {}
                 _ => templates::template(importer, part, &templates::Owner::Type(ty), &mut index.templates),
             }
+        }
+        for part in entry.children().filter(|part| part.tag() == dw::DW_TAG_variant_part) {
+            variants::part(importer, part, ty);
         }
     }
 }

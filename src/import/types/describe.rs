@@ -34,7 +34,11 @@ pub(super) fn separate<'d, 'o>(
 fn is_described<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> bool {
     let is_named = matches!(
         entry.tag(),
-        dw::DW_TAG_base_type | dw::DW_TAG_typedef | dw::DW_TAG_unspecified_type | dw::DW_TAG_string_type
+        dw::DW_TAG_base_type
+            | dw::DW_TAG_typedef
+            | dw::DW_TAG_unspecified_type
+            | dw::DW_TAG_string_type
+            | dw::DW_TAG_subrange_type
     );
     let is_plain = |name| {
         name == dw::DW_AT_name && is_named

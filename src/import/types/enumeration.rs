@@ -2,22 +2,29 @@
 
 use gimli::constants as dw;
 
+use crate::build::EnumeratorType;
 use crate::import::importer::{Importer, Made, refused};
 use crate::import::unimported::UnimportedReason;
-use crate::model::{AttributeOwner, BaseEncoding, TypeId};
-use crate::read::{Entry, ResolvedValue};
+use crate::model::{AttributeOwner, TypeId};
+use crate::read::Entry;
 
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {
     let name = importer.text(entry, dw::DW_AT_name);
     let is_class = importer.flag(entry, dw::DW_AT_enum_class);
-    let owner = importer.refer_to_type(entry, dw::DW_AT_type);
-    let owner = match owner {
-        Some(owner) => owner,
-        None => underlying(importer, entry)?,
+    let values = match importer.refer_to_type(entry, dw::DW_AT_type) {
+        Some(owner) => EnumeratorType::Known(owner),
+        // Only the size of the values is known, as before DWARF 3.
+        None => {
+            let bytes = importer.number(entry, dw::DW_AT_byte_size);
+            EnumeratorType::Bytes(bytes.ok_or(UnimportedReason::AsUnspecified)?)
+        }
     };
-    let is_signed = importer.m.described().is_signed(owner);
-    super::simple::same_size(importer, entry, owner);
-    same_encoding(importer, entry, owner);
+    let mut is_signed = None;
+    if let EnumeratorType::Known(owner) = values {
+        is_signed = importer.m.described().is_signed(owner);
+        super::simple::same_size(importer, entry, owner);
+        same_encoding(importer, entry, owner);
+    }
     let mut enumerators = Vec::new();
     let mut parts = Vec::new();
     for part in entry.children().filter(|part| part.tag() == dw::DW_TAG_enumerator) {
@@ -32,29 +39,12 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     let enumerators: Vec<_> = enumerators.iter().map(|(name, value)| (&**name, *value)).collect();
     let ty = importer
         .m
-        .enumeration_of(importer.unit, name.as_deref(), owner, &enumerators, is_class)
+        .enumeration_of(importer.unit, name.as_deref(), values, &enumerators, is_class)
         .map_err(refused)?;
     for (index, part) in (0..).zip(parts) {
         importer.own(part, AttributeOwner::Enumerator(ty, index));
     }
     Ok(ty)
-}
-
-/// Returns the type of the values where the file has only their size, as before DWARF 3.
-fn underlying<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {
-    let bytes = entry.number(dw::DW_AT_byte_size).filter(|bytes| (1..=8).contains(bytes));
-    let bytes = bytes.ok_or(UnimportedReason::AsUnspecified)?;
-    let is_negative =
-        |part: Entry<'_, '_>| matches!(part.attr(dw::DW_AT_const_value), Some(ResolvedValue::Signed(..0)));
-    let is_signed = match entry.number(dw::DW_AT_encoding) {
-        Some(number) => number == u64::from(dw::DW_ATE_signed.0),
-        None => entry.children().any(is_negative),
-    };
-    importer.list(entry, Some(dw::DW_AT_type), UnimportedReason::DerivedType);
-    let (word, encoding) =
-        if is_signed { ("signed", BaseEncoding::Signed) } else { ("unsigned", BaseEncoding::Unsigned) };
-    let name = format!("{word}_{}", 8 * bytes);
-    importer.m.base_type(importer.unit, &name, encoding, 8 * bytes).map_err(refused)
 }
 
 /// Takes the encoding of the values, which follows from their type.

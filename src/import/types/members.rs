@@ -2,7 +2,7 @@
 
 use gimli::constants as dw;
 
-use crate::build::{DataMember, HasMembers};
+use crate::build::{DataMember, HasMembers, VariantId};
 use crate::import::importer::Importer;
 use crate::import::unimported::UnimportedReason;
 use crate::model::{Accessibility, AttributeOwner, TypeId};
@@ -36,8 +36,23 @@ pub(super) fn member<'d, 'o>(
     }
 }
 
+/// Imports a data member of a variant. Returns whether it is added.
+pub(super) fn of_variant<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    part: Entry<'d, 'o>,
+    variant: VariantId,
+    index: u32,
+) -> bool {
+    let is_added = add(importer, part, variant);
+    if is_added {
+        let number = u32::try_from(variant.index).unwrap_or(u32::MAX);
+        importer.own(part, AttributeOwner::VariantMember(variant.part, number, index));
+    }
+    is_added
+}
+
 /// Adds a member to a type or a variant. Returns whether it is added.
-pub(super) fn add<'d, 'o>(importer: &mut Importer<'d, 'o>, part: Entry<'d, 'o>, to: impl HasMembers) -> bool {
+fn add<'d, 'o>(importer: &mut Importer<'d, 'o>, part: Entry<'d, 'o>, to: impl HasMembers) -> bool {
     let name = importer.text(part, dw::DW_AT_name).unwrap_or_default();
     let Some(member) = described(importer, part, &name) else { return false };
     match importer.m.data_member(to, member) {
@@ -92,9 +107,15 @@ pub(super) fn described<'d, 'o, 'n>(
     Some(member)
 }
 
-/// Takes a byte offset: a number, or, in DWARF 2, an expression that adds a number.
+/// Takes a byte offset: a number, or, in DWARF 2, an expression that adds a number. Another expression remains an attribute
+/// of the member.
 fn offset<'d, 'o>(importer: &mut Importer<'d, 'o>, part: Entry<'d, 'o>) -> Option<u64> {
     let name = dw::DW_AT_data_member_location;
+    let is_computed = |bytes: &[u8]| bytes.first() != Some(&dw::DW_OP_plus_uconst.0);
+    let is_member = part.tag() == dw::DW_TAG_member && !part.has(dw::DW_AT_bit_size);
+    if matches!(part.attr(name), Some(ResolvedValue::Expr(bytes)) if is_computed(bytes)) && is_member {
+        return None;
+    }
     let value = importer.take(part, name)?;
     let offset = match value {
         ResolvedValue::Expr(bytes) => match bytes.split_first() {

@@ -22,6 +22,9 @@ pub(in crate::import) const MEMORY_SPACES: [(u64, MemorySpace); 4] = [
 pub(super) const DYNAMIC: [DwAt; 4] =
     [dw::DW_AT_data_location, dw::DW_AT_allocated, dw::DW_AT_associated, dw::DW_AT_rank];
 
+/// Bounds of a subrange that is a type.
+const BOUNDS: [DwAt; 2] = [dw::DW_AT_lower_bound, dw::DW_AT_upper_bound];
+
 /// Encodings: DWARF 5 table 7.11.
 #[rustfmt::skip]
 const ENCODINGS: [(u64, BaseEncoding); 18] = [
@@ -68,6 +71,16 @@ pub(super) fn string<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, '
         importer.made.described.push(entry);
     }
     importer.m.string_type(importer.unit, name.as_deref(), bytes).map_err(refused)
+}
+
+/// Makes a subrange. Its bounds follow when all entities exist, because they can refer to variables.
+pub(super) fn subrange<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {
+    let name = importer.text(entry, dw::DW_AT_name);
+    let of = importer.refer_to_type(entry, dw::DW_AT_type);
+    let bytes = importer.number(entry, dw::DW_AT_byte_size).map(|bytes| bytes.saturating_mul(8));
+    let bits = bytes.or_else(|| importer.number(entry, dw::DW_AT_bit_size));
+    importer.made.described.push(entry);
+    importer.m.subrange_type(importer.unit, name.as_deref(), of, bits).map_err(refused)
 }
 
 pub(super) fn pointer<'d, 'o>(
@@ -177,6 +190,14 @@ pub(in crate::import) fn described<'d, 'o>(importer: &mut Importer<'d, 'o>) {
         if entry.tag() == dw::DW_TAG_ptr_to_member_type {
             use_location(importer, entry, ty);
         }
+        let is_composite =
+            matches!(importer.m.described().ty(ty).kind(), crate::model::TypeKind::Composite(_));
+        if is_composite {
+            dynamic(importer, entry, ty, dw::DW_AT_byte_size);
+        }
+        if entry.tag() == dw::DW_TAG_subrange_type {
+            BOUNDS.iter().for_each(|&name| dynamic(importer, entry, ty, name));
+        }
         for name in DYNAMIC {
             dynamic(importer, entry, ty, name);
         }
@@ -231,7 +252,10 @@ fn dynamic<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: Ty
         }
         ResolvedValue::Unsigned(number) => Ok(AttributeValue::Unsigned(number)),
         ResolvedValue::Signed(number) => Ok(AttributeValue::Signed(number)),
-        value => importer.variable_at(entry, value).map(AttributeValue::Variable),
+        value => match entry.referred(value).and_then(|member| importer.member_at(member)) {
+            Some((ty, index)) => Ok(AttributeValue::Member(ty, index)),
+            None => importer.variable_at(entry, value).map(AttributeValue::Variable),
+        },
     };
     let value = match value {
         Ok(value) => value,
@@ -241,6 +265,9 @@ fn dynamic<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: Ty
         (dw::DW_AT_data_location, AttributeValue::Location(loc)) => builder.data_location(loc).map(drop),
         (dw::DW_AT_allocated, _) => builder.allocated(value).map(drop),
         (dw::DW_AT_rank, _) => builder.rank(value).map(drop),
+        (dw::DW_AT_byte_size, _) => builder.size(value).map(drop),
+        (dw::DW_AT_lower_bound, _) => builder.lower_bound(value).map(drop),
+        (dw::DW_AT_upper_bound, _) => builder.upper_bound(value).map(drop),
         _ => builder.associated(value).map(drop),
     });
     importer.accept(entry, name, set);

@@ -13,6 +13,13 @@ use crate::read::{Entry, ResolvedValue};
 pub(super) fn part<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, owner: TypeId) {
     let discriminant = importer.refer(entry, dw::DW_AT_discr);
     let part = match discriminant {
+        Some(member) if member.parent() != Some(entry) => match importer.member_at(member) {
+            Some((ty, index)) if ty == owner => importer.m.variant_part_by(owner, index),
+            _ => {
+                let reason = UnimportedReason::MissingReference;
+                return importer.leave_entry(entry, reason);
+            }
+        },
         Some(member) => {
             let name = importer.text(member, dw::DW_AT_name).unwrap_or_default();
             let Some(described) = members::described(importer, member, &name) else { return };
@@ -32,8 +39,9 @@ pub(super) fn part<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         Err(error) => return importer.leave_entry(entry, UnimportedReason::Refused(error)),
     };
     importer.import(entry);
-    let discriminant = importer.m.described().variant_part(part).discriminant.ty();
-    let is_signed = discriminant.and_then(|ty| importer.m.described().is_signed(ty));
+    let module = importer.m.described();
+    let discriminant = module.variant_part(part).discriminant.ty(module);
+    let is_signed = discriminant.and_then(|ty| module.is_signed(ty));
     for child in entry.children().filter(|child| child.tag() == dw::DW_TAG_variant) {
         let values = values(importer, child, is_signed);
         let variant = match importer.m.variant(part, &values) {
@@ -44,8 +52,9 @@ pub(super) fn part<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
             }
         };
         importer.import(child);
+        let mut index = 0;
         for member in child.children().filter(|member| member.tag() == dw::DW_TAG_member) {
-            members::add(importer, member, variant);
+            index += u32::from(members::of_variant(importer, member, variant, index));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::template;
 use crate::emit::info::children;
+use crate::emit::named::EntryRef;
 use crate::error::Result;
 use crate::lower::constants::{calling_convention, discriminant_list};
 use crate::lower::entry::EntryWriter;
@@ -58,30 +59,32 @@ pub(super) fn write(
     let mut statics = variables::StaticMembers::new(out, *scope);
     for (index, member) in (0..).zip(members) {
         statics.write_before(out, index)?;
-        member_attributes(out, member, None);
-        out.attributes(AttributeOwner::Member(id, index))?;
+        let owner = AttributeOwner::Member(id, index);
+        let is = out.expressions.numbers.member(id, index);
+        member_attributes(out, member, owner, is);
+        out.attributes(owner)?;
         out.info.end_entry();
     }
     for &part in variant_parts {
-        write_variant_part(out, part);
+        write_variant_part(out, part)?;
     }
     Ok(Some(Open::new(out.units, *scope, None)))
 }
 
-/// Writes a member of a variant part, which may be its discriminant.
-fn write_member(out: &mut EntryWriter<'_>, member: &Member, part: Option<VariantPartId>) {
-    member_attributes(out, member, part);
-    out.info.end_entry();
-}
-
 /// Begins a member's entry.
-fn member_attributes(out: &mut EntryWriter<'_>, member: &Member, part: Option<VariantPartId>) {
-    let is = part.map(|part| out.expressions.numbers.discriminant(part));
+fn member_attributes(
+    out: &mut EntryWriter<'_>,
+    member: &Member,
+    owner: AttributeOwner,
+    is: Option<EntryRef>,
+) {
     out.info.begin_entry(gimli::DW_TAG_member, gimli::DW_CHILDREN_no, is);
     out.name(member.name);
     out.declared(member.line);
     out.type_of(Some(member.ty));
     match member.bits {
+        // An attribute has the offset.
+        None if out.module.has_computed_offset(owner) => {}
         None if member.offset_bits.is_multiple_of(8) => at_byte(out, member.offset_bits / 8),
         None => out.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits),
         Some(bits) if out.consumer.version < 4 => bit_field_in_unit(out, member, bits),
@@ -128,7 +131,7 @@ fn at_byte(out: &mut EntryWriter<'_>, bytes: u64) {
 }
 
 /// Writes a variant part: DWARF 5 section 5.7.10.
-fn write_variant_part(out: &mut EntryWriter<'_>, id: VariantPartId) {
+fn write_variant_part(out: &mut EntryWriter<'_>, id: VariantPartId) -> Result<()> {
     let part = &out.module.variant_parts[id];
     let has_children = matches!(part.discriminant, Discriminant::Member(_)) || !part.variants.is_empty();
     out.info.begin_entry(gimli::DW_TAG_variant_part, children(has_children), None);
@@ -136,28 +139,34 @@ fn write_variant_part(out: &mut EntryWriter<'_>, id: VariantPartId) {
         Discriminant::Member(_) => {
             out.info.reference(gimli::DW_AT_discr, out.expressions.numbers.discriminant(id));
         }
+        Discriminant::Enclosing(ty, index) => out.refer_to_member(gimli::DW_AT_discr, ty, index),
         Discriminant::Type(ty) => out.type_of(Some(ty)),
         Discriminant::None => {}
     }
     out.info.end_entry();
     if let Discriminant::Member(member) = &part.discriminant {
-        write_member(out, member, Some(id));
+        let is = Some(out.expressions.numbers.discriminant(id));
+        member_attributes(out, member, AttributeOwner::Type(part.of), is);
+        out.info.end_entry();
     }
-    for variant in &part.variants {
+    for (number, variant) in (0..).zip(&part.variants) {
         out.info.begin_entry(gimli::DW_TAG_variant, children(!variant.members.is_empty()), None);
         match variant.values[..] {
             [] => {}
             [VariantValues::Single(value)] => out.wide_constant(gimli::DW_AT_discr_value, value),
             _ => {
-                let is_signed = part.discriminant.ty().and_then(|ty| out.module.is_signed(ty));
+                let is_signed = part.discriminant.ty(out.module).and_then(|ty| out.module.is_signed(ty));
                 let list = discriminant_list(&variant.values, is_signed.unwrap_or(false));
                 out.info.begin_block(gimli::DW_AT_discr_list, list.len());
                 out.info.bytes.extend_from_slice(&list);
             }
         }
         out.info.end_entry();
-        for member in &variant.members {
-            write_member(out, member, None);
+        for (index, member) in (0..).zip(&variant.members) {
+            let owner = AttributeOwner::VariantMember(id, number, index);
+            member_attributes(out, member, owner, None);
+            out.attributes(owner)?;
+            out.info.end_entry();
         }
         if !variant.members.is_empty() {
             out.info.end_children();
@@ -166,4 +175,5 @@ fn write_variant_part(out: &mut EntryWriter<'_>, id: VariantPartId) {
     if has_children {
         out.info.end_children();
     }
+    Ok(())
 }

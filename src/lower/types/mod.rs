@@ -48,6 +48,16 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
                 out.byte_size(ty);
             }
         }
+        TypeKind::Subrange { name, of } => {
+            out.info.begin_entry(gimli::DW_TAG_subrange_type, gimli::DW_CHILDREN_no, is);
+            out.name(*name);
+            out.type_of(*of);
+            match ty.bits.filter(|_| module.has_stated_size(ty)) {
+                Some(bits) if bits.is_multiple_of(8) => out.info.unsigned(gimli::DW_AT_byte_size, bits / 8),
+                Some(bits) => out.info.unsigned(gimli::DW_AT_bit_size, bits),
+                None => {}
+            }
+        }
         TypeKind::Pointer { to, space, memory, .. } => {
             out.info.begin_entry(ty.kind.tag(), gimli::DW_CHILDREN_no, is);
             out.type_of(*to);
@@ -85,7 +95,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
         TypeKind::Enum { name, of, enumerators, is_class } => {
             out.info.begin_entry(gimli::DW_TAG_enumeration_type, children(!enumerators.is_empty()), is);
             out.name(*name);
-            out.type_of(Some(*of));
+            out.type_of(*of);
             out.byte_size(ty);
             if *is_class {
                 out.info.flag(gimli::DW_AT_enum_class);

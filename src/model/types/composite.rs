@@ -1,7 +1,7 @@
 //! Structures, classes and unions: DWARF 5 section 5.7.
 
-use super::TemplateParameter;
 use super::base::Accessibility;
+use super::{TemplateParameter, TypeKind};
 use crate::model::Module;
 use crate::model::entities::{entity, member_properties};
 use crate::model::ids::{LocId, ScopeId, StringId, TypeId, VariantPartId};
@@ -113,6 +113,8 @@ pub struct VariantPart {
 pub enum Discriminant {
     /// The value of a member in the variant part.
     Member(Member),
+    /// The value of a member of the type, outside variant parts, by the member's index, as in Ada.
+    Enclosing(TypeId, u32),
     /// A value that is not stored in the object: only its type is known.
     Type(TypeId),
     /// No value: nothing tells which variant an object has, as in Rust where only one variant can exist.
@@ -146,7 +148,7 @@ impl CompositeType {
         let inner = parts.flat_map(|part| {
             let discriminant = match &part.discriminant {
                 Discriminant::Member(member) => Some(member),
-                Discriminant::Type(_) | Discriminant::None => None,
+                Discriminant::Enclosing(..) | Discriminant::Type(_) | Discriminant::None => None,
             };
             discriminant.into_iter().chain(part.variants.iter().flat_map(|variant| &variant.members))
         });
@@ -156,10 +158,16 @@ impl CompositeType {
 
 impl Discriminant {
     /// Returns the value's type, if there is a value.
-    pub fn ty(&self) -> Option<TypeId> {
-        match self {
+    pub fn ty(&self, module: &Module) -> Option<TypeId> {
+        match *self {
             Self::Member(member) => Some(member.ty),
-            Self::Type(ty) => Some(*ty),
+            Self::Enclosing(of, index) => match &module.types[of].kind {
+                TypeKind::Composite(composite) => {
+                    composite.members.get(index as usize).map(|member| member.ty)
+                }
+                _ => None,
+            },
+            Self::Type(ty) => Some(ty),
             Self::None => None,
         }
     }

@@ -64,6 +64,14 @@ pub enum TypeKind {
         /// Name, if any.
         name: Option<StringId>,
     },
+    /// A part of a type's values, from a lower to an upper bound: Ada's `range`, Pascal's and Modula-2's `0 .. 9`. The bounds
+    /// are attributes of the type. DWARF 5 section 5.13.
+    Subrange {
+        /// Name, if any.
+        name: Option<StringId>,
+        /// Type of its values; `None` where it is not described.
+        of: Option<TypeId>,
+    },
     /// A pointer or reference.
     Pointer {
         /// Pointer or reference kind.
@@ -132,8 +140,8 @@ pub enum TypeKind {
     Enum {
         /// Name, if any.
         name: Option<StringId>,
-        /// Type of its values.
-        of: TypeId,
+        /// Type of its values; `None` where only their size is described.
+        of: Option<TypeId>,
         /// Names and values.
         enumerators: Vec<(StringId, i128)>,
         /// Whether the enumerators have a separate scope: C++'s `enum class`.
@@ -182,6 +190,7 @@ tags! {
     TypeKind::Base { .. } => DW_TAG_base_type;
     TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => DW_TAG_unspecified_type;
     TypeKind::String { .. } => DW_TAG_string_type;
+    TypeKind::Subrange { .. } => DW_TAG_subrange_type;
     TypeKind::Pointer { kind: PointerKind::Pointer, .. } => DW_TAG_pointer_type;
     TypeKind::Pointer { kind: PointerKind::Reference, .. } => DW_TAG_reference_type;
     TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => DW_TAG_rvalue_reference_type;
@@ -213,6 +222,10 @@ impl Store for TypeKind {
                 name.store(to);
                 of.store(to);
                 enumerators.store(to);
+            }
+            Self::Subrange { name, of } => {
+                name.store(to);
+                of.store(to);
             }
             Self::Typedef { name, of } => {
                 name.store(to);
@@ -316,7 +329,9 @@ impl Type {
             TypeKind::Base { name, .. } | TypeKind::Typedef { name, .. } | TypeKind::Unspecified { name } => {
                 Some(*name)
             }
-            TypeKind::Enum { name, .. } | TypeKind::String { name } => *name,
+            TypeKind::Enum { name, .. } | TypeKind::String { name } | TypeKind::Subrange { name, .. } => {
+                *name
+            }
             TypeKind::Composite(composite) => composite.name,
             _ => None,
         }
@@ -334,12 +349,11 @@ impl Type {
                 composite.bases.iter().for_each(|base| each(base.ty));
                 composite.all_members(module).for_each(|member| each(member.ty));
             }
-            TypeKind::Array { of, .. }
-            | TypeKind::CooperativeMatrix { of, .. }
-            | TypeKind::Enum { of, .. } => each(*of),
-            TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
-                of.iter().copied().for_each(each)
-            }
+            TypeKind::Array { of, .. } | TypeKind::CooperativeMatrix { of, .. } => each(*of),
+            TypeKind::Typedef { of, .. }
+            | TypeKind::Qualified { of, .. }
+            | TypeKind::Subrange { of, .. }
+            | TypeKind::Enum { of, .. } => of.iter().copied().for_each(each),
             // A pointer does not contain the type that it points to, so that types may point to each other.
             kind => kind.elements().into_iter().for_each(|elements| each(elements.of)),
         }
@@ -358,6 +372,8 @@ impl Type {
             TypeKind::Base { .. } | TypeKind::Unspecified { .. } | TypeKind::String { .. } => {}
             TypeKind::Pointer { to: of, .. }
             | TypeKind::Typedef { of, .. }
+            | TypeKind::Subrange { of, .. }
+            | TypeKind::Enum { of, .. }
             | TypeKind::Qualified { of, .. } => of.iter().copied().for_each(each),
             TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(each),
             TypeKind::Array { of, dimensions, .. } => {
@@ -366,8 +382,7 @@ impl Type {
             }
             TypeKind::Vector { of, .. }
             | TypeKind::Matrix { of, .. }
-            | TypeKind::CooperativeMatrix { of, .. }
-            | TypeKind::Enum { of, .. } => each(*of),
+            | TypeKind::CooperativeMatrix { of, .. } => each(*of),
             TypeKind::Composite(composite) => {
                 composite.templates.iter().for_each(|parameter| parameter.types(&mut each));
                 composite.bases.iter().for_each(|base| each(base.ty));

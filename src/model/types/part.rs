@@ -71,7 +71,10 @@ impl Part {
             )))
         };
         let (of, count, stride) = match module.ty(self.ty).kind() {
-            TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } | TypeKind::String { .. } => {
+            TypeKind::Unspecified { .. }
+            | TypeKind::CooperativeMatrix { .. }
+            | TypeKind::String { .. }
+            | TypeKind::Subrange { .. } => {
                 return Ok(None);
             }
             TypeKind::Composite(composite) => {

@@ -399,7 +399,7 @@ impl<'m> Projection<'m> {
         match self.module.ty(self.class(id)).kind() {
             TypeKind::Base { encoding, .. } => !encoding.is_float(),
             TypeKind::Pointer { .. } => true,
-            &TypeKind::Enum { of, .. } => {
+            &TypeKind::Enum { of: Some(of), .. } => {
                 matches!(self.module.ty(self.class(of)).kind(), TypeKind::Base { .. })
             }
             _ => false,

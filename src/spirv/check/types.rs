@@ -59,6 +59,10 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
             let name = name.map_or("string", |name| projection.module.string(name));
             EncodedType { shape: shape!(projection.shapes; "unspecified", Quoted(name)), is_sized: false }
         }
+        TypeKind::Subrange { name, .. } => {
+            let name = name.map_or("subrange", |name| projection.module.string(name));
+            EncodedType { shape: shape!(projection.shapes; "unspecified", Quoted(name)), is_sized: false }
+        }
         TypeKind::Unspecified { name } => {
             sized(shape!(projection.shapes; "unspecified", Quoted(projection.module.string(*name))))
         }
@@ -304,7 +308,10 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
     let mut properties = Properties::new();
     match ty.kind() {
         // These are encoded as an unspecified type, which has a line.
-        TypeKind::Base { .. } | TypeKind::CooperativeMatrix { .. } | TypeKind::String { .. }
+        TypeKind::Base { .. }
+        | TypeKind::CooperativeMatrix { .. }
+        | TypeKind::String { .. }
+        | TypeKind::Subrange { .. }
             if projection.omissions.has(subject, Property::Encoding)
                 || projection.omissions.has(subject, Property::Kind) =>
         {
@@ -327,7 +334,7 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
             properties.push((Property::Type, "type".into(), base(projection, subject, Property::Named, of)));
         }
         TypeKind::Enum { of, enumerators, is_class, .. } => {
-            properties.push((Property::Type, "type".into(), projection.ty(*of)));
+            properties.push((Property::Type, "type".into(), projection.maybe(*of)));
             if *is_class {
                 properties.push((Property::Class, "class".into(), shape!(projection.shapes; "yes")));
             }

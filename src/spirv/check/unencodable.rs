@@ -164,7 +164,9 @@ fn unencodable_of_type(projection: &mut Projection<'_>, id: TypeId) {
             let lost = [(*is_variadic, Property::Variadic), (ty.is_unprototyped, Property::Unprototyped)];
             unless_omitted(projection, subject, &lost);
         }
-        TypeKind::String { .. } => unless_omitted(projection, subject, &[(true, Property::Kind)]),
+        TypeKind::String { .. } | TypeKind::Subrange { .. } => {
+            unless_omitted(projection, subject, &[(true, Property::Kind)])
+        }
         TypeKind::Enum { .. } => {
             let is_unsized = ty.bits().unwrap_or_default() == 0;
             unless_omitted(projection, subject, &[(is_unsized, Property::Size)]);

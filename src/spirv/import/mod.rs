@@ -77,7 +77,7 @@ pub struct ImportedModule {
 /// | a version 200 module | a namespace |
 /// | a vector whose length is an id | a vector, if the number is known |
 /// | a structure with members and the size 0, as in glslang's modules | a structure with its members one after the other |
-/// | an enumeration without an underlying type | an enumeration with unsigned numbers in its size |
+/// | an enumeration without an underlying type, whose size is not whole bytes | an enumeration with unsigned numbers in its size |
 /// | a parameter in a function's type that has no variable | an unnamed parameter |
 /// | a function that is not marked as a definition, with code or blocks | a defined function |
 /// | several discriminators in a block | a nested block for each |

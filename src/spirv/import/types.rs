@@ -4,7 +4,7 @@ use super::flags::{self, Flags};
 use super::importer::Importer;
 use super::omissions::{Made, refused};
 use super::subranges;
-use crate::build::{Builder, Extent, Major};
+use crate::build::{Builder, EnumeratorType, Extent, Major};
 use crate::model::{
     BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
 };
@@ -283,19 +283,26 @@ fn array(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made
 
 fn enumeration(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made<TypeId> {
     let size = importer.facts.number(fact, Field::Size).unwrap_or_default();
-    let underlying = match importer.pointee(fact, Field::UnderlyingType, unit)? {
-        Some(underlying) => underlying,
+    let of = match importer.pointee(fact, Field::UnderlyingType, unit)? {
+        Some(underlying) => EnumeratorType::Known(underlying),
+        None if size > 0 && size.is_multiple_of(8) => EnumeratorType::Bytes(size / 8),
         None => {
             importer.omissions.omit(fact, Unimported::NoUnderlyingType(size));
-            importer.m.base_type(unit, "", BaseEncoding::Unsigned, size).map_err(refused)?
+            let unsigned = importer.m.base_type(unit, "", BaseEncoding::Unsigned, size);
+            EnumeratorType::Known(unsigned.map_err(refused)?)
         }
     };
-    let bits = importer.m.described().ty(underlying).bits().unwrap_or(64).min(64);
+    let (bits, is_signed) = match of {
+        EnumeratorType::Known(ty) => {
+            let module = importer.m.described();
+            (module.ty(ty).bits().unwrap_or(64).min(64), module.is_signed(ty).unwrap_or_default())
+        }
+        EnumeratorType::Bytes(bytes) => ((8 * bytes).min(64), false),
+    };
     // The model's enumerations are as large as their underlying type.
     if bits != size {
         importer.omissions.omit(fact, Unimported::UnderlyingSize(bits, size));
     }
-    let is_signed = importer.m.described().is_signed(underlying).unwrap_or_default();
     let mut enumerators = Vec::new();
     let names: Vec<Id> = fact.ids(Field::EnumeratorName).collect();
     let values: Vec<Id> = fact.ids(Field::Value).collect();
@@ -313,8 +320,9 @@ fn enumeration(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -
     let enumerators: Vec<(&str, i128)> = enumerators.iter().map(|(name, value)| (&**name, *value)).collect();
     let name = Some(importer.facts.text(fact, Field::Name)).filter(|name| !name.is_empty());
     let mut flags = Flags(importer.facts.word(fact, Field::Flags));
-    let make = if flags.take(flags::ENUM_CLASS) { Builder::enum_class } else { Builder::enumeration };
-    let ty = make(&mut importer.m, unit, name.as_deref(), underlying, &enumerators).map_err(refused)?;
+    let is_class = flags.take(flags::ENUM_CLASS);
+    let ty = importer.m.enumeration_of(unit, name.as_deref(), of, &enumerators, is_class);
+    let ty = ty.map_err(refused)?;
     importer.omit_flags(fact, flags);
     declared(importer, fact, unit, ty);
     Ok(ty)

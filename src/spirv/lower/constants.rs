@@ -54,7 +54,7 @@ fn is_integer(module: &Module, mut ty: TypeId) -> bool {
             TypeKind::Pointer { .. } => return true,
             // Types follow their components, so that the loop ends.
             TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } => ty = *of,
-            TypeKind::Enum { of, .. } => ty = *of,
+            TypeKind::Enum { of: Some(of), .. } => ty = *of,
             _ => return false,
         }
     }

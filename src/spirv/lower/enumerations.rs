@@ -13,7 +13,7 @@ pub(super) fn enumeration(
     out: &mut Globals<'_, '_, '_>,
     id: TypeId,
     name: Option<StringId>,
-    of: TypeId,
+    of: Option<TypeId>,
     enumerators: &[(StringId, i128)],
     is_class: bool,
 ) -> Result<()> {
@@ -22,7 +22,7 @@ pub(super) fn enumeration(
     let subject = Subject::Type(id);
     let mut operands = Operands::new();
     operands.push((Field::Name, out.name(name)?));
-    operands.push((Field::UnderlyingType, references::type_word(out, Some(of), subject)?));
+    operands.push((Field::UnderlyingType, references::type_word(out, of, subject)?));
     operands.extend(out.place(ty.line, ty.unit, subject, Property::Line));
     operands.push((Field::Scope, scopes::scope(out, ty.scope, subject)?));
     // `spirv-val` requires a size.
@@ -34,7 +34,7 @@ pub(super) fn enumeration(
     operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
     let mut encoded = Vec::new();
     // A negative value is encoded in 32-bit two's complement, which would mean another number in a wider type.
-    let is_narrow = module.types[of].bits.is_none_or(|bits| bits <= 32);
+    let is_narrow = of.is_some_and(|of| module.types[of].bits.is_none_or(|bits| bits <= 32));
     for (index, &(name, value)) in (0..).zip(enumerators) {
         let negative = i32::try_from(value).ok().filter(|_| is_narrow).map(|value| value as u32);
         match negative.or_else(|| u32::try_from(value).ok()) {

@@ -82,8 +82,8 @@ fn made_of(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl FnMut(Item)) {
         }
         TypeKind::Vector { of: ty, .. }
         | TypeKind::Matrix { of: ty, .. }
-        | TypeKind::CooperativeMatrix { of: ty, .. }
-        | TypeKind::Enum { of: ty, .. } => visit(*ty),
+        | TypeKind::CooperativeMatrix { of: ty, .. } => visit(*ty),
+        TypeKind::Enum { of, .. } => of.iter().copied().for_each(visit),
         TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(visit),
         TypeKind::Subroutine { returns, parameters, .. } => {
             returns.iter().chain(parameters).copied().for_each(visit)
@@ -93,7 +93,10 @@ fn made_of(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl FnMut(Item)) {
             composite.bases.iter().map(|base| base.ty).chain(members).for_each(visit);
             out.described.relations.statics(id).iter().for_each(|&id| each(Item::Variable(id)));
         }
-        TypeKind::Base { .. } | TypeKind::Unspecified { .. } | TypeKind::String { .. } => {}
+        TypeKind::Base { .. }
+        | TypeKind::Unspecified { .. }
+        | TypeKind::String { .. }
+        | TypeKind::Subrange { .. } => {}
     }
 }
 
@@ -130,6 +133,12 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
         TypeKind::String { name } => {
             out.omit(subject, Property::Kind, Reason::String);
             let name = out.text(name.map_or("string", |name| module.string(name)))?;
+            let size = out.writer.constant(0)?.into();
+            references::basic(out, id, name, size, UNSPECIFIED)
+        }
+        TypeKind::Subrange { name, .. } => {
+            out.omit(subject, Property::Kind, Reason::Subrange);
+            let name = out.text(name.map_or("subrange", |name| module.string(name)))?;
             let size = out.writer.constant(0)?.into();
             references::basic(out, id, name, size, UNSPECIFIED)
         }

@@ -1,8 +1,8 @@
 //! Types of a module as tree facts.
 
 use eitri::model::{
-    BaseEncoding, BaseOffset, CompositeKind, CompositeType, Count, Discriminant, Member, Node, Passed,
-    PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, UnitId,
+    BaseEncoding, BaseOffset, CompositeKind, CompositeType, Count, Discriminant, ExtraValue, Member, Node,
+    Passed, PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, UnitId,
     VariantPartId,
 };
 use eitri::omission::{Omission, Property, Subject};
@@ -75,6 +75,7 @@ impl Described<'_> {
             TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => "rvalue reference",
             TypeKind::MemberPointer { .. } => "member pointer",
             TypeKind::String { .. } => "string",
+            TypeKind::Subrange { .. } => "subrange",
             TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => "array",
             TypeKind::Composite(CompositeType { kind: CompositeKind::Struct, .. }) => "structure",
             TypeKind::Composite(CompositeType { kind: CompositeKind::Class, .. }) => "class",
@@ -143,7 +144,7 @@ impl Described<'_> {
                 self.composite(id, composite, &mut tree);
             }
             TypeKind::Enum { of, enumerators, is_class, .. } => {
-                tree.to("type", Some(type_id(*of)));
+                tree.to("type", of.map(type_id));
                 tree.may("bytes", bytes);
                 tree.is("enum class", *is_class);
                 for &(name, value) in enumerators {
@@ -151,6 +152,21 @@ impl Described<'_> {
                     inner.add("name", module.string(name));
                     inner.add("value", value);
                     tree.inside.push(inner);
+                }
+            }
+            TypeKind::Subrange { of, .. } => {
+                tree.to("type", of.map(type_id));
+                let of_values = of.and_then(|of| module.ty(of).bits());
+                let stated = ty.bits().filter(|_| ty.bits() != of_values);
+                tree.may("bytes", stated.filter(|bits| bits % 8 == 0).map(|bits| bits / 8));
+                tree.may("bits", stated.filter(|bits| bits % 8 != 0));
+                for attribute in module.attributes(id) {
+                    let key = if attribute.name == gimli::DW_AT_lower_bound { "lower" } else { "upper" };
+                    match attribute.value {
+                        ExtraValue::Unsigned(bound) => tree.add(key, bound as i64),
+                        ExtraValue::Signed(bound) => tree.add(key, bound),
+                        _ => {}
+                    }
                 }
             }
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
@@ -222,6 +238,7 @@ impl Described<'_> {
                 tree.is("discriminant", true);
                 tree.inside.push(self.member(member));
             }
+            Discriminant::Enclosing(..) => panic!("a discriminant that these tests do not describe"),
             Discriminant::Type(ty) => tree.to("type", Some(type_id(*ty))),
             Discriminant::None => {}
         }

@@ -26,6 +26,8 @@ pub(super) struct Found<'f, 'a> {
 
 pub(super) struct Die<'a> {
     pub(super) id: u64,
+    /// Tag of the entry around it.
+    pub(super) around: Option<DwTag>,
     pub(super) tag: DwTag,
     entry: DebuggingInformationEntry<Slice<'a>>,
     pub(super) children: Vec<u64>,
@@ -47,8 +49,9 @@ pub(super) fn module(dwarf: &Dwarf<Slice<'_>>, context: Context<'_>) -> Result<T
                 Some(parent) => dies.get_mut(parent).expect("is there").children.push(id),
                 None => root = Some(id),
             }
+            let around = open.last().map(|parent| dies[parent].tag);
             open.push(id);
-            dies.insert(id, Die { id, tag: entry.tag(), entry: entry.clone(), children: Vec::new() });
+            dies.insert(id, Die { id, around, tag: entry.tag(), entry: entry.clone(), children: Vec::new() });
         }
         let big_endian = dwarf.debug_info.reader().endian().is_big_endian();
         let mut found = Found { dwarf, unit: &unit, context, big_endian, dies, rows: BTreeMap::new() };

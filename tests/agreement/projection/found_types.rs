@@ -21,6 +21,7 @@ impl<'a> Found<'_, 'a> {
             dw::DW_TAG_ptr_to_member_type => "member pointer",
             dw::DW_TAG_string_type => "string",
             dw::DW_TAG_array_type => "array",
+            dw::DW_TAG_subrange_type if die.around != Some(dw::DW_TAG_array_type) => "subrange",
             dw::DW_TAG_subrange_type => "dimension",
             dw::DW_TAG_structure_type => "structure",
             dw::DW_TAG_class_type => "class",
@@ -76,6 +77,16 @@ impl<'a> Found<'_, 'a> {
                 tree.is("vector", self.flag(die, dw::DW_AT_GNU_vector));
                 let stride = self.number(die, dw::DW_AT_byte_stride).map(|bytes| 8 * bytes);
                 tree.may("stride", stride.or(self.number(die, dw::DW_AT_bit_stride)));
+            }
+            dw::DW_TAG_subrange_type if kind == "subrange" => {
+                tree.may("bytes", bytes);
+                tree.may("bits", self.number(die, dw::DW_AT_bit_size));
+                for (key, at) in [("lower", dw::DW_AT_lower_bound), ("upper", dw::DW_AT_upper_bound)] {
+                    let bound = own(die, at);
+                    let number = bound
+                        .and_then(|bound| bound.sdata_value().or_else(|| Some(bound.udata_value()? as i64)));
+                    tree.may(key, number);
+                }
             }
             dw::DW_TAG_subrange_type => {
                 tree.ids.clear();

@@ -1,6 +1,6 @@
 //! The comparison detects differences: modules that differ in one property are not equal.
 
-use eitri::build::{Builder, DataMember, Extent, Template};
+use eitri::build::{AttributeValue, Builder, DataMember, Extent, Template};
 use eitri::lower::{Policy, lower};
 use eitri::model::{
     Accessibility, BaseEncoding, Language, LineTableRow, Loc, Module, Passed, SourceLine, Val,
@@ -10,7 +10,7 @@ use eitri::target::Target;
 use crate::agreement::consumers::combinations;
 
 /// Number of changes that a module can have.
-const CHANGES: usize = 30;
+const CHANGES: usize = 33;
 
 /// A module with one change, or without a change.
 fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
@@ -34,6 +34,9 @@ fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
     m.template(ty, Template::value("N", int, &if is(8) { 2u32 } else { 1 }.to_le_bytes()))?;
     let values = [("a", if is(9) { -2 } else { -1 }), ("b", 7)];
     m.enumeration(unit, Some("e"), int, &values)?;
+    let small = m.subrange_type(unit, Some("small"), Some(int), if is(30) { Some(8) } else { None })?;
+    m.describe_type(small)?.lower_bound(AttributeValue::Signed(if is(31) { -4 } else { -5 }))?;
+    m.describe_type(small)?.upper_bound(AttributeValue::Unsigned(if is(32) { 10 } else { 9 }))?;
     m.constant(unit, "c", int, &if is(10) { [0, 1, 0, 0] } else { [1, 0, 0, 0] })?;
 
     let namespace = m.namespace(unit, "ns")?;

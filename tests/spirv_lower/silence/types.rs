@@ -322,6 +322,24 @@ const KINDS: &[Call<()>] = &[
         Ok(())
     })
     .of(": kind: "),
+    Call::new("Builder::subrange_type", 3, |case, (), way| {
+        let int = case.int();
+        let all = [None, Some((None, None)), Some((Some("small"), None)), Some((None, Some(8)))];
+        if let Some((name, bits)) = all[way] {
+            case.m.subrange_type(case.unit, name, Some(int), bits)?;
+        }
+        Ok(())
+    })
+    .of(": kind: "),
+    Call::new("Builder::sized_enumeration", 3, |case, (), way| {
+        match way {
+            0 => {}
+            1 => drop(case.m.sized_enumeration(case.unit, Some("E"), 4, &[("A", 1)])?),
+            2 => drop(case.m.sized_enumeration(case.unit, Some("E"), 1, &[("A", 1)])?),
+            _ => drop(case.m.sized_enumeration(case.unit, Some("F"), 4, &[("A", 1)])?),
+        }
+        Ok(())
+    }),
     Call::new("Builder::attribute", 2, |case, (), way| {
         if way > 0 {
             let value = AttributeValue::Unsigned(way as u64);
@@ -371,6 +389,27 @@ const KINDS: &[Call<()>] = &[
         dynamic(case, ty, way, |mut ty, loc| ty.string_length(AttributeValue::Location(loc)).map(drop))
     })
     .of("length of the string: "),
+    Call::new("TypeBuilder::size", 2, |case, (), way| {
+        let ty = case.m.dynamic_composite(case.unit, CompositeKind::Struct, Some("R"))?;
+        dynamic(case, ty, way, |mut ty, loc| ty.size(AttributeValue::Location(loc)).map(drop))
+    })
+    .of("size: "),
+    Call::new("TypeBuilder::lower_bound", 2, |case, (), way| {
+        let ty = case.m.subrange_type(case.unit, None, None, None)?;
+        if way > 0 {
+            case.m.describe_type(ty)?.lower_bound(AttributeValue::Signed(-(way as i64)))?;
+        }
+        Ok(())
+    })
+    .of("lower bound: "),
+    Call::new("TypeBuilder::upper_bound", 2, |case, (), way| {
+        let ty = case.m.subrange_type(case.unit, None, None, None)?;
+        if way > 0 {
+            case.m.describe_type(ty)?.upper_bound(AttributeValue::Signed(way as i64))?;
+        }
+        Ok(())
+    })
+    .of("upper bound: "),
     Call::new("TypeBuilder::string_length_bytes", 2, |case, (), way| {
         let ty = case.m.string_type(case.unit, None, None)?;
         if way > 0 {

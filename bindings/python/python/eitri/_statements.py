@@ -84,6 +84,7 @@ class Statements:
         type: str | None = None,
         unit: str | None = None,
         variable: str | None = None,
+        variant: str | None = None,
     ) -> None:
         """Adds the statement `attribute`."""
         self.add("attribute", {
@@ -104,6 +105,7 @@ class Statements:
             "type": type,
             "unit": unit,
             "variable": variable,
+            "variant": variant,
         })
 
     def base(
@@ -196,8 +198,8 @@ class Statements:
     def class_(
         self,
         unit: str,
-        bytes: types.Number,
         *,
+        bytes: types.Number | None = None,
         id: str | None = None,
         name: str | None = None,
     ) -> str:
@@ -521,11 +523,14 @@ class Statements:
         data_location: types.Location | None = None,
         declared: types.Line | None = None,
         in_: str | None = None,
+        lower_bound: types.AttributeValue | None = None,
         passed: Literal["by_value", "by_reference"] | None = None,
         rank: types.AttributeValue | None = None,
+        size: types.AttributeValue | None = None,
         string_length: types.AttributeValue | None = None,
         string_length_bytes: types.Number | None = None,
         unprototyped: bool | None = None,
+        upper_bound: types.AttributeValue | None = None,
         use_location: types.Location | None = None,
     ) -> None:
         """Adds the statement `describe_type`.
@@ -536,13 +541,16 @@ class Statements:
         data_location: Location of the data of an object that describes it. DWARF 5 section 5.18.1.
         declared: Line of the declaration.
         in_: Scope of the declaration, where it is not the unit.
+        lower_bound: Least value of a subrange. DWARF 5 section 5.13.
         passed: How a structure, class or union is passed to functions. DWARF 5 section 5.7.1.1.
         rank: Number of dimensions of an array that is known at run time. DWARF 5 section 5.18.3.
+        size: Size in bytes of an object, where it is not constant. DWARF 5 section 2.21.
         string_length: Location of a string's length, or the variable that has it. DWARF 5 section 5.11.
         string_length_bytes: Size in bytes of the number at the location of a string's length. DWARF 5 section
             5.11.
         unprototyped: Function type without a prototype, in a language whose functions can have one: C, OpenCL
             C. DWARF 5 section 5.10.
+        upper_bound: Greatest value of a subrange. DWARF 5 section 5.13.
         use_location: Location of the member that a pointer to a member refers to. DWARF 5 section 5.14.
         """
         self.add("describe_type", {
@@ -554,11 +562,14 @@ class Statements:
             "data_location": data_location,
             "declared": declared,
             "in": in_,
+            "lower_bound": lower_bound,
             "passed": passed,
             "rank": rank,
+            "size": size,
             "string_length": string_length,
             "string_length_bytes": string_length_bytes,
             "unprototyped": unprototyped,
+            "upper_bound": upper_bound,
             "use_location": use_location,
         })
 
@@ -639,21 +650,23 @@ class Statements:
     def enumeration(
         self,
         unit: str,
-        of: str,
         enumerators: Sequence[Sequence[str | types.Integer]],
         *,
+        bytes: types.Number | None = None,
         class_: bool | None = None,
         id: str | None = None,
         name: str | None = None,
+        of: str | None = None,
     ) -> str:
         """Adds the statement `enumeration`. Returns what later statements refer to it by."""
         return self._entity("enumeration", {
             "unit": unit,
-            "of": of,
             "enumerators": enumerators,
+            "bytes": bytes,
             "class": class_,
             "id": id,
             "name": name,
+            "of": of,
         }, name)
 
     def file(
@@ -1441,8 +1454,8 @@ class Statements:
     def structure(
         self,
         unit: str,
-        bytes: types.Number,
         *,
+        bytes: types.Number | None = None,
         id: str | None = None,
         name: str | None = None,
     ) -> str:
@@ -1452,6 +1465,24 @@ class Statements:
             "bytes": bytes,
             "id": id,
             "name": name,
+        }, name)
+
+    def subrange_type(
+        self,
+        unit: str,
+        *,
+        bits: types.Number | None = None,
+        id: str | None = None,
+        name: str | None = None,
+        of: str | None = None,
+    ) -> str:
+        """Adds the statement `subrange_type`. Returns what later statements refer to it by."""
+        return self._entity("subrange_type", {
+            "unit": unit,
+            "bits": bits,
+            "id": id,
+            "name": name,
+            "of": of,
         }, name)
 
     def subroutine(
@@ -1518,8 +1549,8 @@ class Statements:
     def union(
         self,
         unit: str,
-        bytes: types.Number,
         *,
+        bytes: types.Number | None = None,
         id: str | None = None,
         name: str | None = None,
     ) -> str:
@@ -1649,11 +1680,13 @@ class Statements:
         id: str,
         *,
         discriminant: types.Discriminant | None = None,
+        member: int | None = None,
         undiscriminated: bool | None = None,
         untagged: str | None = None,
     ) -> str:
         """Adds the statement `variant_part`. Returns what later statements refer to it by.
 
+        member: Index of the type's data member that selects the variant.
         undiscriminated: Nothing tells which variant an object has.
         """
         return self._entity("variant_part", {
@@ -1661,6 +1694,7 @@ class Statements:
             "of": of,
             "id": id,
             "discriminant": discriminant,
+            "member": member,
             "undiscriminated": undiscriminated,
             "untagged": untagged,
         }, None)

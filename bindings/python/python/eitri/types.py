@@ -106,6 +106,7 @@ __all__ = [
     "Stack",
     "StringType",
     "Structure",
+    "SubrangeType",
     "Subroutine",
     "TargetFacts",
     "Template",
@@ -194,6 +195,7 @@ Attribute = TypedDict(
         "unit": 'NotRequired[str]',
         "value": 'AttributeValue',
         "variable": 'NotRequired[str]',
+        "variant": 'NotRequired[str]',
     },
 )
 """An object."""
@@ -300,7 +302,7 @@ Call = TypedDict(
 class Class(TypedDict):
     """An object."""
 
-    bytes: Number
+    bytes: NotRequired[Number]
     id: NotRequired[str]
     name: NotRequired[str]
     unit: str
@@ -518,13 +520,16 @@ DescribeType = TypedDict(
         "data_location": 'NotRequired[Location]',
         "declared": 'NotRequired[Line]',
         "in": 'NotRequired[str]',
+        "lower_bound": 'NotRequired[AttributeValue]',
         "passed": 'NotRequired[Literal["by_value", "by_reference"]]',
         "rank": 'NotRequired[AttributeValue]',
+        "size": 'NotRequired[AttributeValue]',
         "string_length": 'NotRequired[AttributeValue]',
         "string_length_bytes": 'NotRequired[Number]',
         "type": 'str',
         "unit": 'str',
         "unprototyped": 'NotRequired[bool]',
+        "upper_bound": 'NotRequired[AttributeValue]',
         "use_location": 'NotRequired[Location]',
     },
 )
@@ -620,11 +625,12 @@ class EntityRefObject(TypedDict, total=False):
 Enumeration = TypedDict(
     "Enumeration",
     {
+        "bytes": 'NotRequired[Number]',
         "class": 'NotRequired[bool]',
         "enumerators": 'Sequence[Sequence[str | Integer]]',
         "id": 'NotRequired[str]',
         "name": 'NotRequired[str]',
-        "of": 'str',
+        "of": 'NotRequired[str]',
         "unit": 'str',
     },
 )
@@ -1202,9 +1208,19 @@ class StringType(TypedDict):
 class Structure(TypedDict):
     """An object."""
 
-    bytes: Number
+    bytes: NotRequired[Number]
     id: NotRequired[str]
     name: NotRequired[str]
+    unit: str
+
+
+class SubrangeType(TypedDict):
+    """An object."""
+
+    bits: NotRequired[Number]
+    id: NotRequired[str]
+    name: NotRequired[str]
+    of: NotRequired[str]
     unit: str
 
 
@@ -1291,7 +1307,7 @@ class Typedef(TypedDict):
 class Union(TypedDict):
     """An object."""
 
-    bytes: Number
+    bytes: NotRequired[Number]
     id: NotRequired[str]
     name: NotRequired[str]
     unit: str
@@ -1370,6 +1386,8 @@ class VariantPart(TypedDict):
 
     discriminant: NotRequired[Discriminant]
     id: str
+    member: NotRequired[int]
+    """Index of the type's data member that selects the variant."""
     of: str
     undiscriminated: NotRequired[bool]
     """Nothing tells which variant an object has."""
@@ -1405,6 +1423,7 @@ class AttributeValueObject(TypedDict, total=False):
     bytes: HexBytes
     function: str
     location: Location
+    member: Sequence[str | int]
     number: Value
     signed: Signed
     symbol: Sequence[str | Number]

@@ -102,7 +102,8 @@ impl Entry<'_, '_> {
     }
 
     /// Returns the size in bits of an object with this entry's type, or of a member or variable that the entry is, after
-    /// removing qualifiers: the type's `DW_AT_bit_size` or `DW_AT_byte_size`; without these, the unit's address size for a pointer, the size in
+    /// removing qualifiers: the type's `DW_AT_bit_size` or `DW_AT_byte_size`; without these, the unit's address size for a pointer, that of the values' type for an
+    /// enumeration or subrange, the size in
     /// the Itanium C++ ABI for a pointer to a member, and the size of all elements for an array, each with its stride. `None` if the size is not constant, and for a declaration, unless a type
     /// unit defines it: [`definition`](Self::definition) also finds it in other units.
     pub fn size_bits(self) -> Option<u64> {
@@ -160,7 +161,9 @@ impl Entry<'_, '_> {
                 let is_function = ty.ty().is_some_and(|ty| ty.tag() == dw::DW_TAG_subroutine_type);
                 Some(if is_function { 2 * address } else { address })
             }
-            dw::DW_TAG_enumeration_type => ty.ty()?.size_bits_in(steps.checked_sub(1)?),
+            dw::DW_TAG_enumeration_type | dw::DW_TAG_subrange_type => {
+                ty.ty()?.size_bits_in(steps.checked_sub(1)?)
+            }
             dw::DW_TAG_array_type => {
                 let element = match (ty.has(dw::DW_AT_bit_stride), ty.has(dw::DW_AT_byte_stride)) {
                     (true, _) => ty.number(dw::DW_AT_bit_stride)?,
