@@ -218,6 +218,14 @@ const CALLS: &[Call<TypeId>] = &[
         }
         Ok(())
     }),
+    Call::new("Builder::variant_part_by", 1, |case, ty, way| {
+        let int = case.int();
+        case.m.member(ty, "tag", int, 0)?;
+        if way == 1 {
+            case.m.variant_part_by(ty, 0)?;
+        }
+        Ok(())
+    }),
     Call::new("Builder::untagged_variant_part", 1, |case, ty, way| {
         let int = case.int();
         if way == 1 {

@@ -174,6 +174,15 @@ const KINDS: &[Call<()>] = &[
         };
         Ok(())
     }),
+    Call::new("Builder::dynamic_composite", 3, |case, (), way| {
+        match way {
+            0 => return Ok(()),
+            1 => case.m.dynamic_composite(case.unit, CompositeKind::Struct, Some("S"))?,
+            2 => case.m.dynamic_composite(case.unit, CompositeKind::Struct, Some("T"))?,
+            _ => case.m.structure(case.unit, Some("S"), 4)?,
+        };
+        Ok(())
+    }),
     Call::new("Builder::class", 1, |case, (), way| {
         match way {
             0 => case.m.structure(case.unit, Some("S"), 4)?,
