@@ -208,8 +208,8 @@ fn numbers<'a>(
 ) -> Option<Difference<'a>> {
     let mut contrast = |vectors| {
         let described = Leaves::of_debug(facts, parts, debug, vectors)?;
-        let contrast = Leaves::of_value(facts, value.result()?)?.contrast(&described);
-        Some((contrast, described.has_triple()))
+        let actual = Leaves::of_value(facts, value.result()?)?;
+        Some((actual.contrast(&described), actual.can_be_padded(&described)))
     };
     match contrast(Vectors::Packed) {
         Some((Contrast::None, _)) => None,

@@ -39,8 +39,8 @@ pub(super) struct Leaves {
     /// Numbers in an element of an array without a size, which is the last part of the type.
     last: Option<Runs>,
     visited: usize,
-    /// Whether a vector of a debug type has 3 elements.
-    has_triple: bool,
+    /// Whether a vector of a debug type has 3 elements, or one of a value's type has 4: the former fits in the latter.
+    has_padding: bool,
 }
 
 /// How the numbers of a value's type differ from those of a debug type.
@@ -73,9 +73,9 @@ impl Leaves {
         Some(leaves)
     }
 
-    /// Whether the numbers depend on how vectors are laid out.
-    pub(super) fn has_triple(&self) -> bool {
-        self.has_triple
+    /// Whether vectors of the value can be vectors of the debug type with padding.
+    pub(super) fn can_be_padded(&self, debug: &Self) -> bool {
+        self.has_padding && debug.has_padding
     }
 
     fn enter(&mut self) -> Option<()> {
@@ -143,7 +143,8 @@ impl Leaves {
             (op::TYPE_FLOAT, &[bits, ..]) => self.push(Leaf::Float(bits.into()), 1),
             (op::TYPE_BOOL, _) => self.push(Leaf::Boolean, 1),
             (op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER, _) => self.push(Leaf::Address, 1),
-            (op::TYPE_VECTOR | op::TYPE_MATRIX, &[element, count, ..]) => {
+            (opcode @ (op::TYPE_VECTOR | op::TYPE_MATRIX), &[element, count, ..]) => {
+                self.has_padding |= opcode == op::TYPE_VECTOR && count == 4;
                 let element = self.element(|it| it.value(facts, Id(element), depth + 1))?;
                 self.array(element, Some(count.into()))
             }
@@ -195,7 +196,7 @@ impl Leaves {
                 let element = element(self, Field::BaseType)?;
                 let mut count = facts.number(&ty, Field::ComponentCount)?;
                 if count == 3 {
-                    self.has_triple = true;
+                    self.has_padding = true;
                     count += u64::from(vectors == Vectors::Padded);
                 }
                 self.array(element, Some(count))
