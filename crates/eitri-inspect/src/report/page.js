@@ -47,23 +47,9 @@ const codesOf = Array.from({ length: data.count }, (_, f) => {
   }
   return codes;
 });
-// Bytes of a function's entries that say that a variable is nowhere. A statistic counts them as described.
-const nowhere = (f) => {
-  const [from, to] = data.range("functions", f, "variables");
-  let bytes = 0;
-  for (let v = from; v < to; v++) {
-    const [first, end] = data.entriesOf(v), until = data.variables.get(v, "to");
-    for (let entry = first; entry < end; entry++) {
-      const { start, end: last, place } = data.entries.row(entry);
-      if (data.places.get(place, "kind") === 0) bytes += Math.max(0, Math.min(last, until) - Math.max(start, data.variables.get(v, "from")));
-    }
-  }
-  return bytes;
-};
 const nav = list(by("functions"), 46, (index) => {
   const f = functions[index], { name, scope, located, sound } = data.functions.row(f);
-  const lost = nowhere(f);
-  const part = (bytes) => scope ? `${Math.min(100, Math.round(100 * Math.max(0, bytes - lost) / scope))} %` : "–";
+  const part = (bytes) => scope ? `${Math.min(100, Math.round(100 * bytes / scope))} %` : "–";
   const errors = [...codesOf[f].values()].reduce((sum, one) => sum + (one.level === 2 ? one.count : 0), 0);
   return el("button", { class: "function", "aria-current": f === state.f, onclick: () => open(f) },
     el("b", {}, data.text(name) || "(no name)"),

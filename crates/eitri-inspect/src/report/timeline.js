@@ -148,10 +148,7 @@ class Timeline {
     const { shown } = this;
     if (!shown) return;
     this.hasText = shown.hasText && this.root.clientWidth >= 560;
-    // A pc with five digits fits in 66 pixels.
-    const more = Math.ceil(7.5 * Math.max(0, this.data.hex(shown.f, shown.rows.at(-1) ?? 0).length - 7));
-    this.root.style.setProperty("--pc", px(66 + more));
-    this.gutterWidth = (this.hasText ? 340 : this.root.clientWidth >= 560 ? 150 : 116) + more + shown.depth * CALL;
+    this.gutterWidth = (this.hasText ? 340 : this.root.clientWidth >= 560 ? 150 : 116) + shown.depth * CALL;
     const height = px(shown.rows.length * ROW), width = px(shown.columns.length * COLUMN);
     this.root.style.gridTemplate = `${px(HEAD)} ${height} / ${px(this.gutterWidth)} ${width}`;
     this.root.setAttribute("aria-rowcount", shown.columns.length);
