@@ -131,6 +131,16 @@ pub(crate) fn is_merge(opcode: u16) -> bool {
     matches!(opcode, LOOP_MERGE | SELECTION_MERGE)
 }
 
+/// Whether the instruction's result is its operand: with another type, or as a pointer in another storage class.
+pub(crate) fn is_copy(opcode: u16) -> bool {
+    matches!(opcode, COPY_OBJECT | BITCAST | PTR_CAST_TO_GENERIC | GENERIC_CAST_TO_PTR)
+}
+
+/// Whether the instruction's result points to a part of what its first operand points to.
+pub(crate) fn is_access_chain(opcode: u16) -> bool {
+    matches!(opcode, ACCESS_CHAIN | IN_BOUNDS_ACCESS_CHAIN | PTR_ACCESS_CHAIN | IN_BOUNDS_PTR_ACCESS_CHAIN)
+}
+
 /// Whether the instruction belongs to a section before names, decorations and types: sections 1 to 7a of section 2.4,
 /// from capabilities to strings and sources.
 pub(crate) fn is_before_names(opcode: u16) -> bool {
@@ -182,6 +192,14 @@ macro_rules! opcodes { ($($const:ident $name:literal;)*) => {
 
 opcodes! {
     UNDEF "OpUndef";
+    COPY_OBJECT "OpCopyObject";
+    BITCAST "OpBitcast";
+    PTR_CAST_TO_GENERIC "OpPtrCastToGeneric";
+    GENERIC_CAST_TO_PTR "OpGenericCastToPtr";
+    ACCESS_CHAIN "OpAccessChain";
+    IN_BOUNDS_ACCESS_CHAIN "OpInBoundsAccessChain";
+    PTR_ACCESS_CHAIN "OpPtrAccessChain";
+    IN_BOUNDS_PTR_ACCESS_CHAIN "OpInBoundsPtrAccessChain";
     SOURCE_CONTINUED "OpSourceContinued";
     SOURCE "OpSource";
     NAME "OpName";

@@ -45,7 +45,7 @@ fn new_stayed_and_gone_findings_are_told_apart() {
     assert!(other.code == 1 && said.contains(&state), "{said}");
     assert!(
         said.contains("\n  gone: register-as-memory: `")
-            && said.contains(" in `saxpy` (k01_saxpy.cl): bregx; "),
+            && said.contains(" in `saxpy` (k01_saxpy.cl): breg; "),
         "{said}"
     );
     // JSON has the same in its last line; its lines are a baseline again.
@@ -194,4 +194,128 @@ fn count_of_a_line_is_positive() {
     let most = with("18446744073709551615");
     folder.file("known.json", format!("\u{feff}{most}\n{most}"));
     assert_eq!(run(&["lint", OBJECT, "--baseline", &file, "--fail-on", "never"]).code, 0);
+}
+
+/// Compiles OpenCL C with clang 19 for gfx1030 in a folder.
+fn compiled(folder: &Folder, source: &str, object: &str) -> Option<String> {
+    let object = folder.path(object);
+    let target = ["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-x", "cl", "-cl-std=CL2.0"];
+    let rest = ["-Xclang", "-finclude-default-header", "-O2", "-g", "-nogpulib", "-c", source, "-o", &object];
+    let ran = Tool::new("clang-19", "clang-19").run(&[&target[..], &rest].concat())?;
+    assert!(ran.succeeded, "{ran}");
+    Some(object)
+}
+
+/// A kernel with a constant in a private variable, for which clang 19 writes `lit7; lit1; swap; xderef; stack_value`, and a
+/// variable in a register.
+fn kernel(constant: u32, has_fault: bool) -> String {
+    let use_it = if has_fault {
+        "float old = x[i]; if (old > 1.0f) { float next = old * 2.0f; x[i] = next + c; }"
+    } else {
+        "x[i] += 1.0f;"
+    };
+    format!(
+        "__kernel void f(__global float *x) {{\n  unsigned c = {constant};\n  int i = get_global_id(0);\n  {use_it}\n}}\n"
+    )
+}
+
+/// Constants that clang encodes with `lit`, `const1u`, `const2u` and `const4u`.
+#[test]
+fn baseline_survives_other_constants() {
+    let folder = Folder::new("baseline-constants");
+    let file = folder.path("known.json");
+    let mut known = None;
+    for constant in [7, 8, 40, 1000, 100_000] {
+        let source = folder.file("k.cl", kernel(constant, true));
+        let Some(object) = compiled(&folder, &source, "k.o") else { return };
+        let update = run(&["lint", &object, "--baseline", &file, "--update-baseline"]);
+        assert_eq!(update.code, 0, "{}", update.text());
+        if known.is_some() {
+            assert!(update.text().contains(" 0 new, "), "{constant}: {}", update.text());
+            assert!(update.text().contains(" 0 gone\n"), "{constant}: {}", update.text());
+        }
+        // The summary has the same groups, and the fingerprints are equal.
+        let json = run(&["lint", &object, "--format", "json"]).text();
+        let prints: Vec<_> = json
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["fingerprint"].clone())
+            .collect();
+        let shapes: Vec<_> = text(&file).lines().map(String::from).collect();
+        assert!(shapes.iter().any(|line| line.contains("const; lit1; swap; xderef")), "{shapes:?}");
+        match &known {
+            Some(known) => assert_eq!(known, &(prints, shapes), "{constant}"),
+            None => known = Some((prints, shapes)),
+        }
+    }
+}
+
+/// A fault is mended in one of two units with the same file name, and made in the other.
+#[test]
+fn units_with_equal_file_names_are_told_apart() {
+    let folder = Folder::new("baseline-names");
+    let build = |names: [&str; 2], faulty: usize, at: &str| -> Option<Vec<String>> {
+        let objects = names.iter().enumerate().map(|(index, name)| {
+            std::fs::create_dir_all(folder.path(&format!("{at}/{name}"))).expect("a folder");
+            let source = folder.file(&format!("{at}/{name}/x.cl"), kernel(7, index == faulty));
+            compiled(&folder, &source, &format!("{at}/{name}.o"))
+        });
+        objects.collect()
+    };
+    let file = folder.path("known.json");
+    let lint = |objects: &[String], update: bool| {
+        let objects = objects.iter().map(String::as_str);
+        let update = if update { Some("--update-baseline") } else { None };
+        let all: Vec<&str> = ["lint", "--baseline", &file].into_iter().chain(update).chain(objects).collect();
+        run(&all).text()
+    };
+    let Some(old) = build(["a", "b"], 0, "one") else { return };
+    lint(&old, true);
+    let said = lint(&old, false);
+    assert!(said.contains(": 0 new, ") && said.contains(" 0 gone\n"), "{said}");
+    // The other way round, in another folder.
+    let new = build(["a", "b"], 1, "two").expect("the compiler is there");
+    let said = lint(&new, false);
+    assert!(!said.contains(": 0 new, ") && !said.contains(" 0 gone\n"), "{said}");
+    assert!(said.contains("in `f` (a/x.cl): "), "{said}");
+    // The same faults in another folder stay known.
+    let moved = build(["a", "b"], 0, "three").expect("the compiler is there");
+    let said = lint(&moved, false);
+    assert!(said.contains(": 0 new, ") && said.contains(" 0 gone\n"), "{said}");
+    // A run with one of the objects keeps the names of both units in an update.
+    folder.file("eitri.toml", "[lint]\npaths = [\"*.o\"]\nbaseline = \"known.json\"\n");
+    let config = folder.path("eitri.toml");
+    run(&["lint", "--config", &config, &moved[0], "--update-baseline"]);
+    let said = lint(&moved, false);
+    assert!(said.contains(": 0 new, ") && said.contains(" 0 gone\n"), "{said}");
+    // JSON has the units' names, too.
+    let objects = moved.iter().map(String::as_str);
+    let json = run(&["lint", "--format", "json"].into_iter().chain(objects).collect::<Vec<_>>()).text();
+    std::fs::write(&file, json).expect("a file");
+    let said = lint(&moved, false);
+    assert!(said.contains(": 0 new, ") && said.contains(" 0 gone\n"), "{said}");
+    let said = lint(&new, false);
+    assert!(!said.contains(": 0 new, ") && !said.contains(" 0 gone\n"), "{said}");
+}
+
+/// A unit that is compiled for two GPUs: a fault that is mended in one object and made in the other is new there.
+#[test]
+fn objects_with_the_same_unit_are_told_apart() {
+    let folder = Folder::new("baseline-objects");
+    let compile = |constant, has_fault, object: &str| {
+        let source = folder.file("x.cl", kernel(constant, has_fault));
+        compiled(&folder, &source, object)
+    };
+    let file = folder.path("known.json");
+    let [first, second] = ["gfx1030.o", "gfx1100.o"];
+    let Some(one) = compile(7, true, first) else { return };
+    let two = compile(7, false, second).expect("the compiler is there");
+    run(&["lint", &one, &two, "--baseline", &file, "--update-baseline"]);
+    assert!(text(&file).contains("\"object\":\"gfx1030.o\""), "{}", text(&file));
+    let said = run(&["lint", &one, &two, "--baseline", &file]).text();
+    assert!(said.contains(": 0 new, ") && said.contains(" 0 gone\n"), "{said}");
+    compile(7, false, first);
+    compile(7, true, second);
+    let said = run(&["lint", &one, &two, "--baseline", &file]).text();
+    assert!(!said.contains(": 0 new, ") && !said.contains(" 0 gone\n"), "{said}");
+    assert!(said.contains("(x.cl in gfx1030.o)"), "{said}");
 }

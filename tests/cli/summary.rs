@@ -72,7 +72,7 @@ fn groups_count_all_findings_with_a_code_and_shape() {
 fn text_of_many_findings_ends_with_the_summary() {
     let summary = lint(&["--summary"]);
     assert!(summary.starts_with("error[register-as-memory]: a register has the value"), "{summary}");
-    assert!(summary.contains(" in 2 objects: bregx; lit1; swap; xderef\n"), "{summary}");
+    assert!(summary.contains(" in 2 objects: breg; lit1; swap; xderef\n"), "{summary}");
     // Neither evidence nor sources.
     assert!(!summary.contains("evidence:"), "{summary}");
     let json: u64 = lines(&lint(&["--summary", "--format", "json"]))

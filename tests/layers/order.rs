@@ -556,6 +556,7 @@ const LINT: &[&str] = &[
     "function_code",
     "lane_masks",
     "lane_flow",
+    "lane_values",
     "kernels",
     "file",
     // What an expression computes.
@@ -764,6 +765,7 @@ const SPIRV_LINT: &[&str] = &[
     "scopes",
     "definitions",
     "sizes",
+    "leaves",
     "context",
     // Findings about instructions before the functions.
     "functions",

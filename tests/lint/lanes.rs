@@ -98,6 +98,18 @@ fn location_elsewhere_in_the_other_lanes_is_proof() {
     assert_eq!(found(&located(OR, 0x3606_0281, &before(4))), []);
 }
 
+/// The same operation on both sides of a branch has the same result only on the same operands.
+#[test]
+fn same_operation_on_other_operands_has_another_result() {
+    let both = |at_0x0c| found(&located(FLIP, at_0x0c, &[(0x10, 0x20, ELEMENT)]));
+    let finding = [("x".into(), START + 0x14, START + 0x20)];
+    // `v_and_b32_e32 v3, 1, v1`, as before the branch.
+    assert_eq!(both(0x3606_0281), []);
+    // `v_and_b32_e32 v3, 2, v1`, and `v_and_b32_e32 v3, 1, v2`.
+    assert_eq!(both(0x3606_0282), finding);
+    assert_eq!(both(0x3606_0481), finding);
+}
+
 #[test]
 fn whole_wave_code_switches_no_lanes_of_the_program_on() {
     // `s_or_saveexec_b32 s5, -1` and `s_mov_b32 exec_lo, -1`.

@@ -147,7 +147,31 @@ const OPENCL_FAULTS: &[Fault] = &[
         &[("%s2 = OpExtInst %void %d DebugScope %b1", "%s2 = OpExtInst %void %d DebugScope %b2")],
     ),
     (LintCode::DeadStorage, &[("OpReturn", "%late = OpExtInst %void %d DebugValue %y %o_y %read\nOpReturn")]),
+    // LLVM's translator ends the lifetime of a pointer with another type.
+    (
+        LintCode::DeadStorage,
+        &[
+            ("OpLifetimeStop %o_y 4", "%cast = OpBitcast %p_u %o_y\nOpLifetimeStop %cast 4"),
+            ("OpReturn", "%late = OpExtInst %void %d DebugValue %y %o_y %read\nOpReturn"),
+        ],
+    ),
+    (
+        LintCode::DeadStorage,
+        &[(
+            "OpReturn",
+            "%copy = OpCopyObject %p_f %o_y\n%late = OpExtInst %void %d DebugValue %y %copy %read\nOpReturn",
+        )],
+    ),
+    (LintCode::ValueTypeDiffers, &[SPACE, ("DebugDeclare %x %o_x %ex", "DebugDeclare %x %o_y %space")]),
 ];
+
+/// The expression with which clang names an address space in OpenCL C.
+const SPACE: (&str, &str) = (
+    "%ex = ",
+    "%zero = OpExtInst %void %d DebugOperation 8 0\n%swap = OpExtInst %void %d DebugOperation 5\n\
+     %xderef = OpExtInst %void %d DebugOperation 6\n\
+     %space = OpExtInst %void %d DebugExpression %zero %swap %xderef\n%ex = ",
+);
 
 #[test]
 fn each_fault_has_its_code() {
@@ -166,6 +190,111 @@ fn each_fault_has_its_code() {
     let modules = LintCode::ALL.iter().filter(|code| of_modules.contains(code));
     for code in modules {
         assert!(tried.contains(code), "{} has no example", code.name());
+    }
+}
+
+/// A variable in storage: definitions of types, the storage's type, debug types, the variable's type, and the code that is
+/// found.
+type Storage = (&'static str, &'static str, &'static str, &'static str, Option<LintCode>);
+
+const TYPE: Option<LintCode> = Some(LintCode::ValueTypeDiffers);
+const SIZE: Option<LintCode> = Some(LintCode::ValueSizeDiffers);
+
+/// Composite types in the storage of other composite types. `%dst` has an integer and a floating-point number with 32 bits, and
+/// `%three` has three of the latter.
+const STORAGES: &[Storage] = &[
+    // Structures in the storage of others: of 192 bits for 64, and of 64 for 96.
+    ("%t = OpTypeStruct %v3 %v3 %v3", "%t", "", "%dst", SIZE),
+    ("", "%st", "", "%three", SIZE),
+    // Numbers of other kinds.
+    ("%v2 = OpTypeVector %f32 2\n%t = OpTypeStruct %v2", "%t", "", "%dst", TYPE),
+    // Vectors and matrices.
+    ("%t = OpTypeMatrix %v3 3", "%t", "", "%dvec", SIZE),
+    ("", "%v3", "%dmat = OpExtInst %void %d DebugTypeMatrix %dvec %c3 %true", "%dmat", SIZE),
+    ("%t = OpTypeStruct %f32 %f32 %f32 %f32", "%t", "", "%dvec", SIZE),
+    // Arrays of other lengths.
+    ("%t = OpTypeArray %f32 %c3", "%t", "%darr = OpExtInst %void %d DebugTypeArray %flt %c4", "%darr", SIZE),
+    ("%t = OpTypeArray %f32 %c5", "%t", "%darr = OpExtInst %void %d DebugTypeArray %flt %c4", "%darr", SIZE),
+    // A block with an array without a size, and a scalar; such a structure, and an array with a size.
+    ("%run = OpTypeRuntimeArray %f32\n%t = OpTypeStruct %run", "%t", "", "%flt", TYPE),
+    ("%t = OpTypeArray %f32 %c4", "%t", OPEN, "%dblock", TYPE),
+    ("%u8 = OpTypeInt 8 0\n%t = OpTypeArray %u8 %c4", "%t", "", "%dst", SIZE),
+    // Wrapped structures; padding; a vector with 3 elements in the storage of 4.
+    ("%t = OpTypeStruct %st", "%t", "", "%dst", None),
+    ("%t = OpTypeStruct %u32 %f32 %u32", "%t", "", "%dst", None),
+    ("%v4 = OpTypeVector %f32 4\n%t = OpTypeStruct %v4 %u32", "%t", VECTOR, "%dwrap", None),
+    // A matrix as an array of vectors.
+    (
+        "%a = OpTypeArray %v3 %c3\n%t = OpTypeStruct %a",
+        "%t",
+        "%dmat = OpExtInst %void %d DebugTypeMatrix %dvec %c3 %true",
+        "%dmat",
+        None,
+    ),
+    // A boolean as an integer.
+    ("%t = OpTypeStruct %st", "%t", BOOLEAN, "%dflag", None),
+    ("%run = OpTypeRuntimeArray %f32\n%t = OpTypeStruct %run %u32", "%t", "", "%int", TYPE),
+    (
+        "%run = OpTypeRuntimeArray %f32\n%in = OpTypeStruct %run\n%t = OpTypeStruct %in",
+        "%t",
+        OPEN,
+        "%dblock",
+        None,
+    ),
+    // Bytes are storage for anything.
+    ("%u8 = OpTypeInt 8 0\n%t = OpTypeArray %u8 %c8", "%t", "", "%dst", None),
+];
+
+/// A structure with an array without a size.
+const OPEN: &str = "%dopen = OpExtInst %void %d DebugTypeArray %flt %c0\n\
+    %mo = OpExtInst %void %d DebugTypeMember %n_x %dopen %src %c1 %c1 %c0 %c0 %c0\n\
+    %dblock = OpExtInst %void %d DebugTypeComposite %n_s %c1 %src %c1 %c1 %cu %e %c0 %c0 %mo";
+/// A structure with a vector.
+const VECTOR: &str = "%mv = OpExtInst %void %d DebugTypeMember %n_x %dvec %src %c1 %c1 %c0 %c0 %c0\n\
+    %dwrap = OpExtInst %void %d DebugTypeComposite %n_s %c1 %src %c1 %c1 %cu %e %c0 %c0 %mv";
+/// A structure with a boolean and a floating-point number.
+const BOOLEAN: &str = "%dbool = OpExtInst %void %d DebugTypeBasic %n_x %c32 %c2 %c0\n\
+    %mb = OpExtInst %void %d DebugTypeMember %n_x %dbool %src %c1 %c1 %c0 %c32 %c0\n\
+    %dflag = OpExtInst %void %d DebugTypeComposite %n_s %c1 %src %c1 %c1 %cu %e %c64 %c0 %mb %m2";
+
+#[test]
+fn composite_types_are_compared_by_their_numbers() {
+    for (types, storage, debug, variable, code) in STORAGES {
+        let edits = [
+            (
+                "%src = OpExtInst",
+                format!("{types}\n%t_p = OpTypePointer Function {storage}\n%src = OpExtInst"),
+            ),
+            ("%tf = OpExtInst", format!("{debug}\n%tf = OpExtInst")),
+            ("%z = OpExtInst %void %d DebugLocalVariable %n_x %int", {
+                format!("%z = OpExtInst %void %d DebugLocalVariable %n_x {variable}")
+            }),
+            ("%o_z = OpVariable %p_u", "%o_z = OpVariable %t_p".into()),
+            ("DebugValue %z %o_z %read", "DebugDeclare %z %o_z %ex".into()),
+        ];
+        let edits: Vec<_> = edits.iter().map(|(find, replace)| (*find, replace.as_str())).collect();
+        let found = edited(SHADER, &edits);
+        let codes: Vec<_> = found.iter().map(|finding| finding.code).collect();
+        assert_eq!(codes, Vec::from_iter(*code), "{types:?}, {variable} {debug:?}: {found:?}");
+    }
+}
+
+/// glslang writes comments and `#line 1` before a shader's text. Another `#line` renumbers the lines.
+#[test]
+fn lines_count_from_the_preamble() {
+    let preamble = ("\"one", "\"// OpModuleProcessed entry-point main\n\n#line 1\none");
+    assert_eq!(edited(SHADER, &[preamble]), []);
+    let faults = [
+        ("DebugLine %src %c2 %c2 %c1 %c1", "DebugLine %src %c4 %c4 %c1 %c1"),
+        ("DebugLine %src %c2 %c2 %c1 %c1", "DebugLine %src %c2 %c2 %c64 %c64"),
+        ("DebugLexicalBlock %src %c1 %c3", "DebugLexicalBlock %src %c1 %c9"),
+    ];
+    for fault in faults {
+        let found = edited(SHADER, &[preamble, fault]);
+        assert_eq!(codes(&found), BTreeSet::from([LintCode::LineOutsideSource]), "{fault:?}");
+        for other in ["\"one\n#line 1\nfour\nfive", "\"// x\n#line 2\none", "\"#line 1\none\n#line 7"] {
+            assert_eq!(edited(SHADER, &[("\"one", other), fault]), [], "{other}");
+        }
     }
 }
 
@@ -207,6 +336,7 @@ fn neighbours_of_faults_have_no_findings() {
         assert_eq!(findings, [], "{edits:?}");
     }
     let opencl: &[&[(&str, &str)]] = &[
+        &[SPACE, ("DebugDeclare %x %o_x %ex", "DebugDeclare %x %o_x %space")],
         // The lifetime begins again.
         &[(
             "OpReturn",

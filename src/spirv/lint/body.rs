@@ -10,7 +10,7 @@ use crate::lint::LintCode;
 use crate::spirv::layout::FunctionLayout;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
-use crate::spirv::read::Fact;
+use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::InstructionName;
 use crate::spirv::words::{Id, Instruction};
 
@@ -75,10 +75,33 @@ pub(super) fn body<'a>(context: &mut Context<'_, 'a>, values: &mut Values<'a>, f
     for instruction in facts.layout().words().between(function.at.clone()) {
         match facts.fact(instruction) {
             Some(fact) => body.debug(context, values, &fact),
-            None => body.code(instruction),
+            None => body.code(facts, instruction),
         }
     }
     body.finish(context, function);
+}
+
+/// Limit on the instructions between a pointer and the variable that it points to.
+const MOST_POINTERS: usize = 64;
+
+/// The pointer that a pointer is a copy of, with another type or in another storage class.
+fn whole(facts: &Facts<'_>, pointer: Id) -> Id {
+    source(facts, pointer, op::is_copy)
+}
+
+/// The variable that a pointer points into.
+fn root(facts: &Facts<'_>, pointer: Id) -> Id {
+    source(facts, pointer, |opcode| op::is_copy(opcode) || op::is_access_chain(opcode))
+}
+
+/// Follows a pointer through instructions whose first operand is a pointer.
+fn source(facts: &Facts<'_>, mut pointer: Id, follows: impl Fn(u16) -> bool) -> Id {
+    for _ in 0..MOST_POINTERS {
+        let definition = facts.layout().definition(pointer).filter(|it| follows(it.opcode()));
+        let Some(&operand) = definition.and_then(|it| it.operands().first()) else { break };
+        pointer = Id(operand);
+    }
+    pointer
 }
 
 /// The function of the first scope in the code, if it has no code elsewhere.
@@ -134,7 +157,7 @@ impl Body {
         }
     }
 
-    fn code(&mut self, instruction: Instruction<'_>) {
+    fn code(&mut self, facts: &Facts<'_>, instruction: Instruction<'_>) {
         match (instruction.opcode(), instruction.operands()) {
             (op::LABEL, _) => {
                 self.in_block = true;
@@ -146,10 +169,10 @@ impl Body {
             (op::FUNCTION | op::FUNCTION_PARAMETER | op::FUNCTION_END, _) => {}
             (opcode, _) if op::begins_block(opcode) || op::is_merge(opcode) => {}
             (op::LIFETIME_STOP, &[storage, ..]) => {
-                self.dead.insert(Id(storage), instruction.at);
+                self.dead.insert(whole(facts, Id(storage)), instruction.at);
             }
             (op::LIFETIME_START, &[storage, ..]) => {
-                self.dead.remove(&Id(storage));
+                self.dead.remove(&whole(facts, Id(storage)));
             }
             (opcode, _) if self.in_block => {
                 if self.in_force.is_some() {
@@ -240,11 +263,14 @@ impl Body {
         }
         let storage = fact.id(Field::Variable).or(fact.id(Field::Value));
         let is_memory = fact.name() == Some(InstructionName::Declare) || form.operations == Form::Deref;
-        if let Some((storage, &end)) = storage.and_then(|storage| Some((storage, self.dead.get(&storage)?)))
-            && is_memory
+        let variable_of = |storage| Some((storage, *self.dead.get(&root(facts, storage))?));
+        if let Some((storage, end)) =
+            storage.filter(|_| is_memory && !self.dead.is_empty()).and_then(variable_of)
         {
             let written = format!("{storage} contains the variable after the end of its lifetime");
-            let evidence = vec![format!("OpLifetimeStop {storage} at word {end}"), place(fact)];
+            let stop = facts.layout().words().at(end);
+            let stopped = Id(stop.operands().first().copied().unwrap_or_default());
+            let evidence = vec![format!("OpLifetimeStop {stopped} at word {end}"), place(fact)];
             context.find(LintCode::DeadStorage, fact.at, &subject, written, evidence);
         }
         values.compare(context, fact, &variable, &subject);

@@ -1,6 +1,9 @@
 //! Compares the type of a value with the debug type of the variable that has the value.
 
-use super::sizes::{Members, bits, counts, members, plain, value_bits};
+use super::leaves::{Contrast, Leaves, Vectors};
+use super::sizes::{
+    ADDRESS, BOOLEAN, FLOAT, LAST, Members, bits, counts, is_structure, members, plain, value_bits,
+};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
@@ -20,12 +23,6 @@ pub(super) enum Difference<'a> {
 /// Limit for the pairs of types that one comparison visits. A structure with more members is compared in part, so that a
 /// module with many values is compared in linear time.
 const MOST_PAIRS: usize = 64;
-
-/// Encodings of basic types, section 3.3.
-const ADDRESS: u64 = 1;
-const BOOLEAN: u64 = 2;
-const FLOAT: u64 = 3;
-const LAST: u64 = 7;
 
 /// The first difference between a value's type and a debug type; `None` if a debugger reads the value as it is, or if
 /// that is unknown.
@@ -51,8 +48,13 @@ pub(super) fn difference<'a>(
         match debug.name()? {
             InstructionName::TypeBasic => match facts.number(&debug, Field::Encoding) {
                 Some(encoding @ BOOLEAN..=LAST) => {
-                    if let Some(difference) = basic(facts, value, debug, encoding) {
-                        return Some(difference);
+                    let difference = match value.opcode() {
+                        // A structure with a single member is that member.
+                        op::TYPE_STRUCT if members(value).len() == 1 => numbers(facts, parts, value, debug),
+                        _ => basic(facts, value, debug, encoding),
+                    };
+                    if difference.is_some() {
+                        return difference;
                     }
                 }
                 Some(ADDRESS) if value.opcode() == op::TYPE_FLOAT => return different(),
@@ -89,58 +91,64 @@ pub(super) fn difference<'a>(
                     pending.extend(element(Field::BaseType).map(|element| (Id(value_element), element)));
                 }
                 (op::TYPE_BOOL, _) => return different(),
-                _ if is_scalar => {
-                    if let Some(difference) = too_short(facts, value, debug) {
+                _ => {
+                    if let Some(difference) = numbers(facts, parts, value, debug) {
                         return Some(difference);
                     }
                 }
-                _ => {}
             },
             InstructionName::TypeMatrix if is_scalar => return different(),
+            InstructionName::TypeMatrix => {
+                if let Some(difference) = numbers(facts, parts, value, debug) {
+                    return Some(difference);
+                }
+            }
             InstructionName::TypeArray => match (value.opcode(), value.operands()) {
                 (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, &[value_element, ..]) => {
-                    if let [described] = counts(facts, &debug)[..] {
-                        let count = value.operands().get(1).and_then(|&id| facts.layout().constant(Id(id)));
-                        let count = count.and_then(|count| count.value);
-                        let is_short =
-                            count.zip(described).is_some_and(|(count, described)| count < described);
-                        if let (true, Some(value), Some(debug)) =
-                            (is_short, value_bits(facts, value.result()?), bits(facts, debug))
-                        {
-                            return Some(Difference::Size(value, debug));
+                    let [described] = counts(facts, &debug)[..] else {
+                        // Several dimensions.
+                        if let Some(difference) = numbers(facts, parts, value, debug) {
+                            return Some(difference);
                         }
-                        pending.extend(element(Field::BaseType).map(|element| (Id(value_element), element)));
+                        continue;
+                    };
+                    let count = value.operands().get(1).and_then(|&id| facts.layout().constant(Id(id)));
+                    let count = count.filter(|count| count.is_plain).and_then(|count| count.value);
+                    if count.zip(described).is_some_and(|(count, described)| count != described) {
+                        let sizes = value_bits(facts, value.result()?).zip(bits(facts, debug));
+                        return match sizes {
+                            Some((value, debug)) => Some(Difference::Size(value, debug)),
+                            None => different(),
+                        };
                     }
+                    pending.extend(element(Field::BaseType).map(|element| (Id(value_element), element)));
                 }
-                _ if is_scalar || value.opcode() == op::TYPE_VECTOR => {
-                    if let Some(difference) = too_short(facts, value, debug) {
+                _ => {
+                    if let Some(difference) = numbers(facts, parts, value, debug) {
                         return Some(difference);
                     }
                 }
-                _ => {}
             },
             InstructionName::TypeComposite => match (value.opcode(), value.operands()) {
                 (op::TYPE_VECTOR, &[_, count, ..]) if is_expanded(facts, parts, debug, count) => {
                     return Some(Difference::Vector(value, debug));
                 }
-                (op::TYPE_STRUCT, operands) => {
-                    let described = parts.of_composite(facts, &debug);
-                    // Compilers add padding, and leave out members without bits: then members are unknown.
-                    if described.len() == operands.len() && is_structure(facts, &debug) {
-                        let pairs = operands.iter().zip(described).rev();
-                        let pairs = pairs.filter_map(|(&value, member)| {
-                            Some((Id(value), facts.named(member, Field::Type)?))
-                        });
-                        let room = MOST_PAIRS.saturating_sub(pending.len());
-                        pending.extend(pairs.take(room));
-                    }
+                (op::TYPE_STRUCT, operands)
+                    if is_structure(facts, &debug)
+                        && parts.of_composite(facts, &debug).len() == operands.len() =>
+                {
+                    let pairs = operands.iter().zip(parts.of_composite(facts, &debug)).rev();
+                    let pairs = pairs
+                        .filter_map(|(&value, member)| Some((Id(value), facts.named(member, Field::Type)?)));
+                    let room = MOST_PAIRS.saturating_sub(pending.len());
+                    pending.extend(pairs.take(room));
                 }
-                _ if is_scalar => {
-                    if let Some(difference) = too_short(facts, value, debug) {
+                // Compilers add padding, and leave out members without bits.
+                _ => {
+                    if let Some(difference) = numbers(facts, parts, value, debug) {
                         return Some(difference);
                     }
                 }
-                _ => {}
             },
             _ => {}
         }
@@ -172,7 +180,8 @@ fn basic<'a>(
             | op::TYPE_BOOL
             | op::TYPE_VECTOR
             | op::TYPE_MATRIX
-            | op::TYPE_ARRAY,
+            | op::TYPE_ARRAY
+            | op::TYPE_RUNTIME_ARRAY,
             _,
         ) => different,
         // The number of an address has the size of a pointer; a smaller number is what the pointer points to.
@@ -189,14 +198,32 @@ fn size<'a>(facts: &Facts<'a>, value: Instruction<'a>, debug: Fact<'a>) -> Optio
     (value != debug).then_some(Difference::Size(value, debug))
 }
 
+/// Compares the numbers in a value with those in a debug type with other parts; if they are unknown, the size of a scalar or
+/// vector.
+fn numbers<'a>(
+    facts: &Facts<'a>,
+    parts: &mut Members<'a>,
+    value: Instruction<'a>,
+    debug: Fact<'a>,
+) -> Option<Difference<'a>> {
+    let mut contrast = |vectors| {
+        let described = Leaves::of_debug(facts, parts, debug, vectors)?;
+        let actual = Leaves::of_value(facts, value.result()?)?;
+        Some((actual.contrast(&described), actual.can_be_padded(&described)))
+    };
+    match contrast(Vectors::Packed) {
+        Some((Contrast::None, _)) => None,
+        Some((_, true)) if matches!(contrast(Vectors::Padded), Some((Contrast::None, _))) => None,
+        Some((Contrast::Size(value, debug), _)) => Some(Difference::Size(value, debug)),
+        Some((Contrast::Kind, _)) => Some(Difference::Kind(value, debug)),
+        None if is_scalar(value) || value.opcode() == op::TYPE_VECTOR => too_short(facts, value, debug),
+        None => None,
+    }
+}
+
 /// Compares the size of a scalar with a type that has parts, whose padding is unknown.
 fn too_short<'a>(facts: &Facts<'a>, value: Instruction<'a>, debug: Fact<'a>) -> Option<Difference<'a>> {
     size(facts, value, debug).filter(|it| matches!(it, Difference::Size(value, debug) if value < debug))
-}
-
-/// Whether a composite type is a structure or a class, whose members follow each other.
-fn is_structure(facts: &Facts<'_>, ty: &Fact<'_>) -> bool {
-    matches!(facts.number(ty, Field::Tag), Some(0 | 1))
 }
 
 /// Whether the type is a structure with a number for each of a vector's elements.

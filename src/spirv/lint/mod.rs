@@ -3,7 +3,7 @@
 //!
 //! `scopes` has the tree of scopes, `definitions` connects code with descriptions, and `sizes` has the sizes and parts of types.
 //! The other files find codes: `functions` looks at descriptions and parameters, `body` walks over the code with the scope and line in force, `values` and `compare`
-//! compare variables with storage and values, `composites` looks at members, and `validated` takes over indexes and lines from
+//! compare variables with storage and values, `leaves` has the numbers of types with different parts, `composites` looks at members, and `validated` takes over indexes and lines from
 //! the validation. `context` collects the findings.
 
 mod body;
@@ -12,10 +12,14 @@ mod composites;
 mod context;
 mod definitions;
 mod functions;
+mod leaves;
 mod scopes;
 mod sizes;
 mod validated;
 mod values;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::operand::Field;
 use super::read::{Facts, read};
@@ -65,6 +69,9 @@ pub fn lint(words: &[u32], options: &LintOptions<'_>) -> Result<LintReport> {
     }
     let mut report = context.report;
     report.findings.extend(missing(&facts));
+    let sources = facts.iter().filter(|fact| fact.name() == Some(InstructionName::Source));
+    let files: BTreeSet<String> = sources.filter_map(|source| facts.text(&source, Field::File)).collect();
+    report.units.extend(files.into_iter().map(Arc::from));
     report.findings.sort_by_key(|finding| finding.offset);
     if !options.only.is_empty() {
         only(&facts, options, &mut report);

@@ -11,6 +11,12 @@ use crate::spirv::words::{Id, Instruction};
 /// Limit for a chain of types. A longer chain, or a cycle, has an unknown type at its end.
 const MOST_TYPES: usize = 64;
 
+/// Encodings of basic types, section 3.3.
+pub(super) const ADDRESS: u64 = 1;
+pub(super) const BOOLEAN: u64 = 2;
+pub(super) const FLOAT: u64 = 3;
+pub(super) const LAST: u64 = 7;
+
 /// The type without typedefs and qualifiers; for a template, the instantiated type.
 pub(super) fn plain<'a>(facts: &Facts<'a>, mut ty: Fact<'a>) -> Option<Fact<'a>> {
     for _ in 0..MOST_TYPES {
@@ -181,4 +187,9 @@ pub(super) fn part<'a>(
     }
     // Some dimensions of an array are no type.
     (dimension == 0).then_some(ty)
+}
+
+/// Whether a composite type is a structure or a class, whose members follow each other.
+pub(super) fn is_structure(facts: &Facts<'_>, ty: &Fact<'_>) -> bool {
+    matches!(facts.number(ty, Field::Tag), Some(0 | 1))
 }

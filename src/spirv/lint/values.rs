@@ -21,6 +21,8 @@ pub(super) enum Form {
     Direct,
     /// It reads memory at the id.
     Deref,
+    /// It names the address space of the id: `Constu, Swap, Xderef`, as clang writes it for OpenCL.
+    Space,
     /// Anything else.
     Other,
 }
@@ -55,6 +57,7 @@ impl<'a> Values<'a> {
             let operations = match operations {
                 [] | [DebugOperation::StackValue] => Form::Direct,
                 [DebugOperation::Deref] => Form::Deref,
+                [DebugOperation::Constu(_), DebugOperation::Swap, DebugOperation::Xderef] => Form::Space,
                 _ => Form::Other,
             };
             Shape { operations, fragment }
@@ -88,6 +91,10 @@ impl<'a> Values<'a> {
         let ty = match shape.operations {
             Form::Direct => ty,
             Form::Deref => ty.and_then(|ty| pointee(facts, ty)),
+            // The declared storage is in that address space; a value that is no pointer is the variable's, though it is called
+            // memory.
+            Form::Space if is_declare => ty,
+            Form::Space => ty.and_then(|ty| not_pointer(facts, ty)),
             Form::Other => None,
         };
         let evidence =

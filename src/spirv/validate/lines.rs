@@ -23,7 +23,9 @@ pub(in crate::spirv) struct Lines {
 /// Line ends in a string.
 struct Newlines {
     bytes: usize,
-    /// Whether the string contains a line directive.
+    /// Number of lines in the preamble, which ends with `#line 1`.
+    preamble: usize,
+    /// Whether the string contains a line directive after the preamble.
     has_directive: bool,
     /// Each line end's offset from the string's start, in bytes.
     ends: Vec<usize>,
@@ -35,6 +37,8 @@ struct Text {
     parts: Vec<Part>,
     bytes: usize,
     ends: usize,
+    /// Number of lines before line 1.
+    preamble: usize,
 }
 
 /// A string in a text.
@@ -55,6 +59,16 @@ fn is_directive(line: &[u8]) -> bool {
         return false;
     };
     directive.starts_with(b"line") || directive.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// Number of lines before line 1 of a text that begins with comments and `#line 1`, as glslang writes it; 0 for another text.
+fn preamble(text: &[u8]) -> usize {
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let is_comment = |line: &[u8]| line.is_empty() || line.starts_with(b"//");
+    match lines.enumerate().find(|(_, line)| !is_comment(line)) {
+        Some((comments, b"#line 1")) => comments + 1,
+        _ => 0,
+    }
 }
 
 impl Lines {
@@ -86,9 +100,11 @@ impl Lines {
         if !self.strings.contains_key(&string) {
             let bytes = facts.layout().string_start(string, usize::MAX)?;
             let ends = bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(at, _)| at);
+            let preamble = preamble(&bytes);
             let newlines = Newlines {
                 bytes: bytes.len(),
-                has_directive: bytes.split(|&byte| byte == b'\n').any(is_directive),
+                preamble,
+                has_directive: bytes.split(|&byte| byte == b'\n').skip(preamble).any(is_directive),
                 ends: ends.collect(),
             };
             self.strings.insert(string, newlines);
@@ -99,8 +115,11 @@ impl Lines {
         if text.parts.is_empty() && start.starts_with(CHECKSUM) {
             return Some(ValidationRule::ChecksumText);
         }
-        if newlines.has_directive {
+        if newlines.has_directive || newlines.preamble > 0 && !text.parts.is_empty() {
             return Some(ValidationRule::LineDirective);
+        }
+        if text.parts.is_empty() {
+            text.preamble = newlines.preamble;
         }
         text.parts.push(Part { string, bytes: text.bytes, ends: text.ends });
         text.bytes += newlines.bytes;
@@ -108,17 +127,20 @@ impl Lines {
         None
     }
 
-    /// Number of lines in the source's text; `None` if there is no text.
+    /// Number of lines in the source's text after its preamble; `None` if there is no text.
     pub(in crate::spirv) fn count(&self, source: Id) -> Option<u64> {
         let text = self.sources.get(&source)?;
-        (text.bytes > 0).then_some(text.ends as u64 + 1)
+        (text.bytes > 0).then_some((text.ends + 1).saturating_sub(text.preamble) as u64)
     }
 
     /// Number of bytes in a line; lines count from 1.
     fn bytes(&self, source: Id, line: u64) -> Option<u64> {
         let text = self.sources.get(&source)?;
         // The last line has no line end.
-        let index = usize::try_from(line.checked_sub(1)?).ok().filter(|&index| index <= text.ends)?;
+        let index = usize::try_from(line.checked_sub(1)?).ok()?.checked_add(text.preamble)?;
+        if index > text.ends {
+            return None;
+        }
         let start =
             index.checked_sub(1).map_or(Some(0), |before| self.end(text, before).map(|end| end + 1))?;
         let end = if index == text.ends { Some(text.bytes) } else { self.end(text, index) };

@@ -1,16 +1,18 @@
 //! Findings that are known: what is new, what stayed, and what is gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use eitri::emit::elf::write_file;
 use eitri::error::Count;
-use eitri::lint::LintFinding;
+use eitri::lint::{LintFinding, LintReport};
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::units::{Known, Unit, Units};
 use crate::color::escaped;
 use crate::{Failure, in_file, input};
 
@@ -19,12 +21,15 @@ const VERSION: u64 = 3;
 /// First version whose findings have the keys of [`Key`].
 const FIRST_VERSION: u64 = 2;
 
-/// Identity of a finding across builds: no address, offset, line, folder or register.
+/// Identity of a finding across builds: no address, offset, line, register, or constant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Key {
     code: String,
-    /// File name of the unit, or of the object for a finding about no unit.
+    /// File name of the unit, or of the object for a finding about no unit; with folders if several units have the file name.
     unit: String,
+    /// Object that contains the unit, if several objects contain it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    object: Option<String>,
     function: Option<String>,
     /// Functions inlined around the variable.
     inlined: Vec<String>,
@@ -34,19 +39,28 @@ struct Key {
 }
 
 impl Key {
+    /// Returns the key with the path of the unit and the object's name.
     fn new(object: &str, finding: &LintFinding) -> Self {
-        let unit = match &finding.unit {
-            Some(_) => finding.unit_file(),
-            None => object.rsplit(['/', '\\']).next().unwrap_or_default(),
-        };
+        let unit = unit(object, finding.unit_path().as_deref());
         Self {
             code: finding.code.name().into(),
-            unit: unit.into(),
+            unit: unit.path,
+            object: unit.object,
             function: finding.function.as_deref().map(String::from),
             inlined: finding.inlined.names().into_iter().map(String::from).collect(),
             variable: finding.variable.clone(),
             shape: finding.shape(),
         }
+    }
+
+    /// Returns the unit of the finding.
+    fn unit(&self) -> Unit {
+        Unit { path: self.unit.clone(), object: self.object.clone() }
+    }
+
+    /// Returns the key with another name for the unit.
+    fn with(&self, unit: Unit) -> Self {
+        Self { unit: unit.path, object: unit.object, ..self.clone() }
     }
 
     fn text(&self) -> String {
@@ -57,8 +71,14 @@ impl Key {
         if let Some(function) = &self.function {
             let _ = write!(text, " in `{function}`");
         }
-        if !self.unit.is_empty() {
-            let _ = write!(text, " ({})", self.unit);
+        match &self.object {
+            _ if self.unit.is_empty() => {}
+            Some(object) => {
+                let _ = write!(text, " ({} in {object})", self.unit);
+            }
+            None => {
+                let _ = write!(text, " ({})", self.unit);
+            }
         }
         if let Some(shape) = &self.shape {
             let _ = write!(text, ": {shape}");
@@ -77,14 +97,37 @@ struct Line {
     version: u64,
 }
 
+/// A line in a baseline: a unit whose file name other units have, or that several objects contain.
+#[derive(Debug, Serialize, Deserialize)]
+struct UnitLine {
+    unit: String,
+    /// Objects that contain the unit, if they are several.
+    objects: BTreeSet<String>,
+    version: u64,
+}
+
+/// What a line in a baseline contains.
+enum Entry {
+    /// Findings of `--update-baseline`.
+    Known(Key, usize),
+    /// A finding of `--format json`.
+    Finding(Key),
+    Unit(UnitLine),
+}
+
 /// A baseline that is compared with findings.
 #[derive(Debug)]
 pub struct Baseline {
     file: PathBuf,
     /// Known findings that were not found so far.
     known: BTreeMap<Key, usize>,
-    /// Findings that were found.
+    known_units: Known,
+    /// Findings that were found, with the paths of their units.
     now: BTreeMap<Key, usize>,
+    /// Units of all objects, whether they have findings or not.
+    units: Units,
+    /// Units that the baseline knows, by their names in it.
+    met: HashMap<Unit, Unit>,
     new: usize,
     stayed: usize,
 }
@@ -95,32 +138,71 @@ const MOST: usize = 20;
 impl Baseline {
     /// Reads a baseline; `is_new` allows that the file does not exist.
     pub fn read(file: &Path, is_new: bool) -> Result<Self, Failure> {
-        let mut baseline =
-            Self { file: file.to_owned(), known: BTreeMap::new(), now: BTreeMap::new(), new: 0, stayed: 0 };
+        let mut baseline = Self {
+            file: file.to_owned(),
+            known: BTreeMap::new(),
+            known_units: Known::default(),
+            now: BTreeMap::new(),
+            units: Units::default(),
+            met: HashMap::new(),
+            new: 0,
+            stayed: 0,
+        };
         if file.as_os_str() != "-" && !file.exists() {
             let problem = format!("{}: the baseline does not exist", file.display());
             let missing = Failure::line(problem).and("--update-baseline writes it");
             return if is_new { Ok(baseline) } else { Err(missing) };
         }
+        let mut findings = Vec::new();
         for (index, line) in String::from_utf8_lossy(&input(file)?).lines().enumerate() {
             let fail = |problem: &str| {
                 Failure::line(format_args!("{}, line {}: {problem}", file.display(), index + 1))
             };
-            let Some(Line { key, count, .. }) = read_line(line).map_err(|problem| fail(&problem))? else {
-                continue;
-            };
-            let known = baseline.known.entry(key).or_default();
-            *known = known.saturating_add(count.get());
+            match read_line(line).map_err(|problem| fail(&problem))? {
+                Some(Entry::Known(key, count)) => {
+                    let known = baseline.known.entry(key).or_default();
+                    *known = known.saturating_add(count);
+                }
+                Some(Entry::Finding(key)) => findings.push(key),
+                Some(Entry::Unit(line)) => baseline.known_units.add(line.unit, line.objects),
+                None => {}
+            }
+        }
+        // The units in findings have paths.
+        let mut units = Units::default();
+        findings.iter().for_each(|key| units.add(&key.unit()));
+        let names = units.names();
+        for key in findings {
+            *baseline.known.entry(key.with(names.name(&key.unit()))).or_default() += 1;
+        }
+        for (unit, objects) in names.ambiguous() {
+            baseline.known_units.add(unit.into(), objects.into_iter().map(String::from).collect());
         }
         Ok(baseline)
+    }
+
+    /// Adds the units of an object.
+    pub fn add_units(&mut self, object: &str, report: &LintReport) {
+        for path in report.units.iter().map(Some).chain([None]) {
+            self.meet(&unit(object, path.map(|path| &**path)));
+        }
+    }
+
+    /// Adds a unit, and returns its name in the baseline.
+    fn meet(&mut self, unit: &Unit) -> Unit {
+        self.units.add(unit);
+        let name = self.known_units.name(unit);
+        self.met.insert(name.clone(), unit.clone());
+        name
     }
 
     /// Counts a finding in an object. Returns whether it is new.
     pub fn add(&mut self, object: &str, finding: &LintFinding) -> bool {
         let key = Key::new(object, finding);
-        let is_known = match self.known.get_mut(&key) {
+        let known = key.with(self.meet(&key.unit()));
+        let is_known = match self.known.get_mut(&known) {
             Some(1) => {
-                self.known.remove(&key);
+                self.known.remove(&known);
                 true
             }
             Some(count) => {
@@ -138,11 +220,16 @@ impl Baseline {
         !is_known
     }
 
-    /// Takes no finding as gone, because not all findings were looked for: an update keeps those that were not found.
+    /// Takes no finding as gone, because not all findings were looked for: an update keeps those that were not found, and
+    /// the units.
     pub fn keep_all(&mut self) {
+        let path = |unit: Unit| self.met.get(&unit).cloned().unwrap_or(unit);
         for (key, count) in std::mem::take(&mut self.known) {
-            *self.now.entry(key).or_default() += count;
+            let unit = path(key.unit());
+            *self.now.entry(key.with(unit)).or_default() += count;
         }
+        self.known_units.units().for_each(|unit| self.units.add(&path(unit)));
+        self.now.keys().for_each(|key| self.units.add(&key.unit()));
     }
 
     /// Returns what is new, stayed, and is gone, as text.
@@ -172,9 +259,18 @@ impl Baseline {
 
     /// Replaces the file by the findings that were found, sorted, one line for each key.
     pub fn update(&self) -> Result<(), Failure> {
-        let text: String = lines(&self.now)
-            .map(|line| serde_json::to_string(&line).expect("the keys are text") + "\n")
-            .collect();
+        let names = self.units.names();
+        let mut now: BTreeMap<Key, usize> = BTreeMap::new();
+        for (key, count) in &self.now {
+            *now.entry(key.with(names.name(&key.unit()))).or_default() += count;
+        }
+        let units = names.ambiguous().map(|(unit, objects)| {
+            let objects = objects.into_iter().map(String::from).collect();
+            json!(UnitLine { unit: unit.into(), objects, version: VERSION })
+        });
+        let lines = lines(&now).map(|line| serde_json::to_string(&line).expect("the keys are text"));
+        let lines = lines.chain(units.map(|unit| unit.to_string()));
+        let text: String = lines.map(|line| line + "\n").collect();
         // The file is replaced as a whole.
         write_file(&self.file, text.as_bytes()).map_err(in_file(&self.file))
     }
@@ -188,31 +284,47 @@ fn lines(counts: &BTreeMap<Key, usize>) -> impl Iterator<Item = Line> {
 }
 
 /// Reads a line of a baseline, or of `--format json`. `None` for a line about a baseline, and for an empty line.
-fn read_line(line: &str) -> Result<Option<Line>, String> {
+fn read_line(line: &str) -> Result<Option<Entry>, String> {
     // Windows' editors put a byte order mark before the text.
     let line = line.trim_start_matches('\u{feff}').trim();
     if line.is_empty() {
         return Ok(None);
     }
     let wrong = || "not a finding from `--update-baseline` or `--format json`".to_owned();
-    let mut value: Value = serde_json::from_str(line).map_err(|_| wrong())?;
+    let value: Value = serde_json::from_str(line).map_err(|_| wrong())?;
     let version = value.get("version").and_then(Value::as_u64).ok_or_else(wrong)?;
     if !(FIRST_VERSION..=VERSION).contains(&version) {
         let expected = format!("expected {FIRST_VERSION} or {VERSION}");
         return Err(format!("a finding from another version ({version}; {expected})"));
     }
-    if value.get("gone").is_some() {
+    let has = |key: &str| value.get(key).is_some();
+    if has("gone") {
         return Ok(None);
     }
-    let object = value.as_object_mut().ok_or_else(wrong)?;
-    if !object.contains_key("count") {
-        if !object.contains_key("fingerprint") {
-            return Err(wrong());
-        }
-        object.insert("count".into(), 1.into());
-        let unit = object.get("unit").and_then(Value::as_str).unwrap_or_default();
-        let name = unit.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-        object.insert("unit".into(), name.into());
+    if has("count") {
+        let line: Line = serde_json::from_value(value).map_err(|_| wrong())?;
+        return Ok(Some(Entry::Known(line.key, line.count.get())));
     }
-    serde_json::from_value(value).map(Some).map_err(|_| wrong())
+    if has("objects") && !has("code") {
+        return serde_json::from_value(value).map(|line| Some(Entry::Unit(line))).map_err(|_| wrong());
+    }
+    if !has("fingerprint") {
+        return Err(wrong());
+    }
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let unit = unit(text("file").ok_or_else(wrong)?, text("unit"));
+    let mut value = value;
+    if let Some(object) = value.as_object_mut() {
+        object.insert("unit".into(), unit.path.into());
+        object.insert("object".into(), unit.object.into());
+    }
+    serde_json::from_value(value).map(|key| Some(Entry::Finding(key))).map_err(|_| wrong())
+}
+
+/// Returns a unit in an object, or the object if a finding is about no unit.
+fn unit(object: &str, path: Option<&str>) -> Unit {
+    match path {
+        Some(path) => Unit { path: path.into(), object: Some(object.into()) },
+        None => Unit { path: object.into(), object: None },
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use eitri::error::Count;
+use eitri::lint::path::plain;
 use eitri::lint::{Level, LintCode, LintFinding};
 
 use super::text;
@@ -81,7 +82,7 @@ fn line(object: &str, finding: &LintFinding) -> String {
         None => (object, String::new()),
     };
     let message = format!("{object}: {}", text::message(finding));
-    let file = property(file);
+    let file = property(&plain(file));
     let title = property(finding.code.name());
     format!("::{command} file={file}{line},title={title}::{}\n", data(&message))
 }

@@ -12,6 +12,7 @@ mod settings;
 mod stream;
 mod summary;
 mod text;
+mod units;
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -260,6 +261,9 @@ impl LintArguments {
                 }
                 report?
             };
+            if let Some(baseline) = &mut baseline {
+                baseline.add_units(name, &report);
+            }
             unreadable.extend(report.unreadable.drain(..).map(|error| super::in_file(file)(error)));
             unknown.append(&mut report.unknown);
             named.append(&mut report.named);

@@ -10,9 +10,9 @@ use eitri::lint::path::{is_absolute, plain};
 pub struct Paths {
     /// Starts of paths with their replacements; the last start that matches counts.
     map: Vec<(String, String)>,
-    /// The current folder, without a separator at its end.
+    /// The current folder, without a separator at its end; empty for the root.
     here: Option<String>,
-    /// The current folder as the shell names it, through links.
+    /// The current folder as the shell names it, through links, written so.
     shell: Option<String>,
 }
 
@@ -28,7 +28,9 @@ impl Paths {
         let map = config.iter().chain(own).cloned().collect();
         let here = std::env::current_dir().ok();
         let shell = std::env::var("PWD").ok().filter(|shell| Path::new(shell).canonicalize().ok() == here);
-        Self { map, here: here.and_then(|here| here.to_str().map(String::from)), shell }
+        let trimmed = |folder: &str| folder.trim_end_matches('/').to_owned();
+        let here = here.and_then(|here| here.to_str().map(trimmed));
+        Self { map, here, shell: shell.as_deref().map(trimmed) }
     }
 
     /// The current folder.
@@ -74,8 +76,9 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// Returns the URI reference of a path, and whether it is relative to the current folder.
+/// Returns the URI reference of a path, without `.` and `..` after a name, and whether it is relative to the current folder.
 pub fn uri(path: &str) -> (String, bool) {
+    let path = &*plain(path);
     let is_relative = !is_absolute(path);
     // A drive is a part of the path: RFC 8089, appendix E.
     let start = if is_relative {
@@ -129,10 +132,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn names_below_the_root_are_relative_to_it() {
+        let paths = Paths { map: Vec::new(), here: Some(String::new()), shell: None };
+        assert_eq!(paths.shown("/usr/k.cl"), "usr/k.cl");
+    }
+
     /// RFC 8089, with the drive of appendix E.
     #[test]
     fn uris_are_encoded() {
         assert_eq!(uri("a b/k.cl"), ("a%20b/k.cl".into(), true));
+        assert_eq!(uri("./a/./k.cl"), ("a/k.cl".into(), true));
+        assert_eq!(uri("/a/b/../k.cl"), ("file:///a/k.cl".into(), false));
         assert_eq!(uri("/a/k.cl"), ("file:///a/k.cl".into(), false));
         assert_eq!(uri("C:\\a\\k.hlsl"), ("file:///C%3A/a/k.hlsl".into(), false));
     }

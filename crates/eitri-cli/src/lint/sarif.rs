@@ -25,7 +25,7 @@ pub fn frame(here: Option<&str>) -> (String, String) {
     let mut base = json!({"description": {"text": "the folder in which the command ran"}});
     if let Some(here) = here {
         // Relative URIs are resolved against a URI that ends with a slash.
-        base["uri"] = json!(format!("{}/", uri(here).0.trim_end_matches('/')));
+        base["uri"] = json!(folder(here));
     }
     let run = json!({
         "tool": {"driver": driver},
@@ -37,6 +37,11 @@ pub fn frame(here: Option<&str>) -> (String, String) {
     let log = format!("{log:#}\n");
     let (before, after) = log.split_once(RESULTS).expect("the log has a list of results");
     (format!("{before}\"results\": ["), format!("]{after}"))
+}
+
+/// Returns the URI of a folder, which is written without a separator at its end.
+fn folder(path: &str) -> String {
+    if path.is_empty() { "file:///".into() } else { uri(path).0 + "/" }
 }
 
 /// Returns a result with the indentation that it has in the log.
@@ -100,7 +105,7 @@ fn result(object: &str, finding: &LintFinding) -> Value {
         "ruleId": finding.code.name(),
         "ruleIndex": index,
         "level": level(finding.level),
-        "message": {"text": text::message(finding)},
+        "message": {"text": format!("{object}: {}", text::message(finding))},
         "locations": [location],
         "partialFingerprints": {"eitri/v2": format!("{:016x}", finding.fingerprint())},
         "properties": properties,
@@ -112,5 +117,17 @@ fn artifact(path: &str) -> Value {
     match uri(path) {
         (uri, true) => json!({"uri": uri, "uriBaseId": BASE}),
         (uri, false) => json!({"uri": uri}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder;
+
+    /// The URI of the root has an empty authority: RFC 8089, section 2.
+    #[test]
+    fn folders_end_with_a_slash() {
+        assert_eq!(folder(""), "file:///");
+        assert_eq!(folder("/a/.b"), "file:///a/.b/");
     }
 }

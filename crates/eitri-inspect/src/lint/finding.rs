@@ -90,6 +90,8 @@ pub struct LintReport {
     pub unknown: Vec<Error>,
     /// Number of location entries for variables: expressions, and location list entries.
     pub entries: usize,
+    /// Paths of the file's units, as [`LintFinding::unit_path`] returns them: also of units without findings.
+    pub units: Vec<Arc<str>>,
 }
 
 impl LintReport {
@@ -142,6 +144,7 @@ impl LintReport {
         }
         self.unreadable.extend(later.unreadable);
         self.functions += later.functions;
+        self.units.extend(later.units);
         self.entries += later.entries;
         for name in later.named {
             if !self.named.contains(&name) {
@@ -222,15 +225,16 @@ impl LintFinding {
         unit.rsplit(['/', '\\']).next().unwrap_or_default()
     }
 
+    /// Returns the path of the unit: its name, joined with the [folder](Self::folder) if it is relative, without `.` and `..`.
+    /// `None` if the finding is about no unit, or the unit has no name.
+    pub fn unit_path(&self) -> Option<Cow<'_, str>> {
+        path::joined(self.folder.as_deref(), self.unit.as_deref()?)
+    }
+
     /// Returns the path of the file with the declaration: joined with the [folder](Self::folder) if it is relative, without
     /// `.` and `..`. `None` if the file has no name.
     pub fn declared_path(&self) -> Option<Cow<'_, str>> {
-        let file = self.declared.as_ref().map(|declared| &*declared.0).filter(|file| !file.is_empty())?;
-        let folder = self.folder.as_deref().filter(|folder| !folder.is_empty() && !path::is_absolute(file));
-        Some(match folder {
-            Some(folder) => path::plain(&format!("{folder}/{file}")).into_owned().into(),
-            None => path::plain(file),
-        })
+        path::joined(self.folder.as_deref(), &self.declared.as_ref()?.0)
     }
 
     /// Returns a number that identifies the finding in another build of the same source, also after changes elsewhere in

@@ -21,7 +21,7 @@ pub(super) fn shape(text: &str) -> String {
             continue;
         }
         // Writing to a string does not fail.
-        let _ = out.write_str(without_number(name));
+        let _ = out.write_str(without_number(name, operands));
         rest = operands;
         loop {
             let Some(end) = rest.find([';', '(', ')']) else { return out };
@@ -41,15 +41,24 @@ pub(super) fn shape(text: &str) -> String {
     out
 }
 
-/// Returns an operation's name without the register number or the constant's size in it: a compiler chooses another
-/// register after any change. The number of a literal stays, because it is often an address space.
-fn without_number(name: &str) -> &str {
-    let number = name.trim_end_matches(|char: char| char.is_ascii_digit());
-    match number {
-        "reg" | "breg" => number,
+/// Returns an operation's name without the register number or the constant in it: a compiler chooses another register
+/// after any change, and a constant in the source can change. The number of a literal stays if it is an address space. `rest`
+/// is the text after the name.
+fn without_number<'n>(name: &'n str, rest: &str) -> &'n str {
+    match name.trim_end_matches(|char: char| char.is_ascii_digit()) {
+        // A register beyond 31 has the long form.
+        "reg" | "regx" => "reg",
+        "breg" | "bregx" => "breg",
+        "lit" if !is_space(rest) => "const",
         _ if is_constant(name) => "const",
         _ => name,
     }
+}
+
+/// Whether the operations after a literal use it as an address space.
+fn is_space(rest: &str) -> bool {
+    let rest = rest.trim_start_matches([';', ' ']);
+    ["swap; xderef", "form_aspace_address"].iter().any(|operations| rest.starts_with(operations))
 }
 
 /// Whether a name is that of a constant of any size: `const1u` to `const8s`, `constu`, `consts`.
@@ -72,15 +81,22 @@ mod tests {
     #[test]
     fn shape_has_no_operands() {
         let rows = [
-            ("bregx v1 0; lit1; swap; xderef", "bregx; lit1; swap; xderef"),
+            ("bregx v1 0; lit1; swap; xderef", "breg; lit1; swap; xderef"),
             ("breg7 rsp -8; deref", "breg; deref"),
             ("reg5", "reg"),
+            ("regx 40", "reg"),
+            // The constants 7, 8 and 1000 of one variable, in the address space 1.
+            ("lit7; lit1; swap; xderef; stack_value", "const; lit1; swap; xderef; stack_value"),
+            ("lit8; lit1; swap; xderef; stack_value", "const; lit1; swap; xderef; stack_value"),
+            ("const2u 1000; lit1; swap; xderef; stack_value", "const; lit1; swap; xderef; stack_value"),
+            ("lit31; lit3; form_aspace_address", "const; lit3; form_aspace_address"),
+            ("lit9; stack_value", "const; stack_value"),
             ("const2u 300; consts -1; constu 7; constx 4; plus", "const; const; const; constx; plus"),
             ("entry_value (reg5 rdi); stack_value", "entry_value(reg); stack_value"),
             ("entry_value (breg0 8; deref); piece 4", "entry_value(breg; deref); piece"),
             ("implicit_value {de ad}", "implicit_value"),
-            ("lit0; bra L0; lit1; L0: stack_value", "lit0; bra; lit1; stack_value"),
-            ("regx v3; <unknown opcode 0xe6; e6 (1)>", "regx; <error>"),
+            ("lit0; bra L0; lit1; L0: stack_value", "const; bra; const; stack_value"),
+            ("regx v3; <unknown opcode 0xe6; e6 (1)>", "reg; <error>"),
             ("", ""),
         ];
         for (text, expected) in rows {

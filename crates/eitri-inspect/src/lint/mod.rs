@@ -56,6 +56,7 @@ mod inlined;
 mod kernels;
 mod lane_flow;
 mod lane_masks;
+mod lane_values;
 mod lists;
 mod meant;
 mod meant_operations;
@@ -93,6 +94,8 @@ pub use options::{LintOptions, NameMatch};
 #[doc(hidden)]
 pub use text::{Colors, LintGroup, LintText, LintTotals, acts_on_terminal, escaped};
 pub(crate) use verdict::{Asked, Expr};
+
+use std::sync::Arc;
 
 use eitri_dwarf::error::Result;
 use eitri_dwarf::read::ReadOptions;
@@ -173,6 +176,11 @@ pub(crate) fn units<'r>(
             if options.fold { visitor::folded(&file, options) } else { visitor::each(&file, options, take) };
         // An error in a split file names the file.
         file_report.unreadable = options.split.take_unreadable(dwarf, file_report.unreadable)?;
+        let paths = dwarf
+            .units()
+            .iter()
+            .filter_map(|unit| path::joined(unit.comp_dir.as_deref(), unit.name.as_deref()?));
+        report.units.extend(paths.map(Arc::from));
         report.append(file_report);
     }
     let mut copies = facts.copies.map(|it| mercury::compare(facts.object, dwarf, it)).unwrap_or_default();

@@ -30,6 +30,17 @@ pub fn plain(path: &str) -> Cow<'_, str> {
     format!("{start}{}", names.join("/")).into()
 }
 
+/// Returns a file's path: joined with a folder if it is relative, and plain. `None` for a file without a name.
+pub(super) fn joined<'p>(folder: Option<&str>, file: &'p str) -> Option<Cow<'p, str>> {
+    let folder = folder.filter(|folder| !folder.is_empty() && !is_absolute(file));
+    let path = match folder {
+        _ if file.is_empty() => return None,
+        Some(folder) => plain(&format!("{folder}/{file}")).into_owned().into(),
+        None => plain(file),
+    };
+    Some(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{is_absolute, plain};

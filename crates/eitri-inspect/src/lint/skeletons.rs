@@ -34,9 +34,10 @@ pub(super) fn missing<'d>(
 /// Returns the finding about a file with code and without a unit. If units cannot be read, findings have the errors.
 pub(super) fn no_units(facts: &Facts<'_, '_>, dwarf: &Dwarf<'_>) -> Option<LintFinding> {
     let has_code = facts.has_code || facts.object.is_ptx();
-    let details = || Details::new("code without debug information");
+    let details = || Details::new("no function, variable or line is described");
+    // The section that could have units need not exist.
     (has_code && dwarf.units().is_empty() && dwarf.errors().is_empty())
-        .then(|| LintFinding::new(LintCode::NoDebugInfo, ".debug_info", 0, details()))
+        .then(|| LintFinding::new(LintCode::NoDebugInfo, "file", 0, details()))
 }
 
 /// Returns the finding about code with units and without known instructions.

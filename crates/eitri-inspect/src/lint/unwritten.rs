@@ -21,6 +21,7 @@ use super::file::{File, Function};
 use super::function_code::{PcInstruction, described};
 use super::lane_flow::LaneFlow;
 use super::lane_masks::{Bit, is_call};
+use super::lane_values::can_be_equal;
 use super::places::Diagnosed;
 use super::shape::{LocationShape, Selected, Shape};
 use eitri_dwarf::target::code::{DecodedInstruction, EXEC, RegisterKind, SourceOperand};
@@ -349,15 +350,17 @@ impl<'q> Query<'q> {
         if !lanes.said.contains(&first) {
             return None;
         }
-        let name = |index: usize| instructions[index].1.name;
+        let mut compared: HashMap<usize, bool> = HashMap::new();
+        let mut is_equal =
+            |old: usize| *compared.entry(old).or_insert_with(|| can_be_equal(self.flow, old, writer));
         let (index, old) = (first..end).find_map(|index| {
             let is_only = !lanes.said.contains(&index);
-            let is_old = |old: &&Old| {
-                // The same operation can compute the same value.
-                let is_another = old.writer.is_none_or(|old| old != writer && name(old) != name(writer));
+            let mut is_old = |old: &&Old| {
+                // The same operation on the same operands computes the same value.
+                let is_another = old.writer.is_none_or(|old| !is_equal(old));
                 is_another && (is_only || old.is_elsewhere)
             };
-            Some((index, lanes.old.get(&index)?.in_order.iter().find(is_old)?))
+            Some((index, lanes.old.get(&index)?.in_order.iter().find(&mut is_old)?))
         })?;
         let is_only = !lanes.said.contains(&index);
         let register = format!("v{}", self.register);
