@@ -53,7 +53,8 @@ const ROWS: &[Row] = &[
     (|m| {
         let u = m.unit("u");
         let int = m.base_type(u, "int", BaseEncoding::Signed, 32)?;
-        m.extern_variable(u, "v", int)?.always(Loc::implicit(&[0; 4]))?;
+        let rdi = m.target().register_named("rdi")?;
+        m.extern_variable(u, "v", int)?.always(Loc::register(rdi))?;
         core::mem::replace(m, Builder::new(Target::x86_64())).finish().map(drop)
     }, "unit `u`, variable `v`: declaration has a location"),
 ];
