@@ -185,7 +185,7 @@ impl Leaves {
                     ADDRESS => Leaf::Address,
                     BOOLEAN => Leaf::Boolean,
                     FLOAT => Leaf::Float(bits),
-                    FLOAT..=LAST => Leaf::Integer(bits),
+                    number if (FLOAT..=LAST).contains(&number) => Leaf::Integer(bits),
                     _ => return None,
                 };
                 self.push(leaf, 1)
