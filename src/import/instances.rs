@@ -77,6 +77,10 @@ pub(super) fn chain<'d, 'o>(
 /// variable twice. gcc has some parameters of a destructor in one instance only, and a block with each part of its code.
 fn is_one_function(instance: Entry<'_, '_>) -> bool {
     let Some(origin) = instance.reference(dw::DW_AT_abstract_origin) else { return false };
+    // g++ has instances without code of a constructor that it only declares.
+    if origin.has(dw::DW_AT_declaration) {
+        return false;
+    }
     let is_parameter = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_formal_parameter;
     let expected = origin.children().filter(is_parameter).map(|parameter| Some(parameter.offset()));
     let parameters = instance.children().filter(is_parameter);

@@ -136,6 +136,8 @@ class Finding:
     """Hexadecimal number that is the same in a build with other addresses."""
     function: str | None
     """Function name."""
+    function_pcs: tuple[str, range] | None
+    """In a cubin, a function and the same pcs from the start of its code, as NVIDIA's tools print them."""
     inlined: Sequence[str]
     """Inlined functions around the variable, the outermost first."""
     level: str
@@ -163,7 +165,8 @@ class Finding:
 
     def __str__(self) -> str:
         subject = ": ".join(filter(None, [self.function, self.variable]))
-        bounds = f" [{self.pcs.start:#x}, {self.pcs.stop:#x})" if self.pcs else ""
+        code, pcs = self.function_pcs or ("", self.pcs)
+        bounds = f" {code and code + '+'}[{pcs.start:#x}, {pcs.stop:#x})" if pcs else ""
         meant = f"; meant: {self.meant}" if self.meant else ""
         return f"{self.level}[{self.code}]: {subject}{bounds}: written: {self.written}{meant}"
 
@@ -172,6 +175,7 @@ def finding(keys: dict[str, Any]) -> Finding:
     """The finding with the keys of the schema."""
     declared = keys["declared"]
     expression = keys["expression"]
+    function_pcs = keys["function_pcs"]
     return Finding(
         keys["code"],
         (declared["file"], declared["line"]) if declared else None,
@@ -181,6 +185,7 @@ def finding(keys: dict[str, Any]) -> Finding:
         keys["file"],
         keys["fingerprint"],
         keys["function"],
+        (function_pcs["function"], _pcs_of(function_pcs["pcs"])) if function_pcs else None,
         keys["inlined"],
         keys["level"],
         keys["meant"],
@@ -196,8 +201,13 @@ def finding(keys: dict[str, Any]) -> Finding:
 
 
 def _pcs(bounds: list[str] | None) -> range | None:
+    """Pcs from their bounds, if there are any."""
+    return _pcs_of(bounds) if bounds else None
+
+
+def _pcs_of(bounds: list[str]) -> range:
     """Pcs from their bounds."""
-    return range(int(bounds[0], 16), int(bounds[1], 16)) if bounds else None
+    return range(int(bounds[0], 16), int(bounds[1], 16))
 
 
 def _characters(expression: dict[str, Any]) -> range:
