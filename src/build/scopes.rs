@@ -272,11 +272,8 @@ impl Builder {
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
         let context = || self.module.at_scope(parent);
-        let callee = self.known_function(function).map_err(|error| error.or_at(context()))?.scope;
+        self.function_beside(parent, function)?;
         let unit = self.module.scopes[parent].unit;
-        let callee_unit = self.module.scopes[callee].unit;
-        known(callee_unit == unit, || self.module.unknown_in(function, " of this unit"))
-            .map_err(|error| error.or_at(context()))?;
         let is_there = self.module.files.get(call.file).is_some_and(|file| file.unit == unit);
         known(is_there, || self.module.unknown_in(call.file, " of this unit"))
             .map_err(|error| error.or_at(context()))?;

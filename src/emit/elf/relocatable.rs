@@ -270,18 +270,6 @@ fn named(lookup: &[Lookup<'_>], name: &str, undefined: UndefinedSymbols) -> Resu
     }
 }
 
-/// Type of the relocation for an offset of 8 bytes in thread-local storage: R_X86_64_DTPOFF64, R_390_TLS_LDO64,
-/// R_AARCH64_TLS_DTPREL64, R_RISCV_TLS_DTPREL64.
-fn thread_local(machine: u16) -> Option<u32> {
-    Some(match elf::Machine(machine) {
-        elf::EM_X86_64 => 17,
-        elf::EM_S390 => 53,
-        elf::EM_AARCH64 => 1029,
-        elf::EM_RISCV => 9,
-        _ => return None,
-    })
-}
-
 fn rela(target: &Target, relocation: &Relocation, symbol: u32, symbol_kind: elf::SymbolType) -> Result<Rel> {
     let numbers = target.elf().relocations;
     // An addend to a symbol may be negative; for a 4-byte field the addend is a 32-bit number.
@@ -301,7 +289,7 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32, symbol_kind: elf:
         // The address of a thread-local variable is an offset.
         (_, bytes) if symbol_kind == elf::STT_TLS => {
             let machine = target.elf().machine;
-            thread_local(machine).filter(|_| bytes == 8).ok_or_else(|| {
+            target.elf().thread_local_offset().filter(|_| bytes == 8).ok_or_else(|| {
                 let bytes = Count(bytes, "byte");
                 unsupported(format!(
                     "no relocation of ELF machine {machine} is a thread-local offset of {bytes}"

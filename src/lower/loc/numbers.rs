@@ -168,8 +168,13 @@ fn stack_address(out: &mut ExpressionWriter<'_, '_>, offset: i64) -> Result<()> 
 
 /// Writes a location in thread-local storage.
 pub(super) fn thread_local<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
+    let offset = out.tree.last(at);
+    let has_symbol = out.tree.subtree(offset).any(|node| matches!(node, Node::Address(..)));
+    if has_symbol && out.context.module.target.elf().thread_local_offset().is_none() {
+        return Err(out.context.consumer.inexpressible(Construct::ThreadLocalSymbol));
+    }
     // A symbol there is an offset in the storage, which the loader does not relocate.
-    val::<R>(out, out.tree.last(at), SpaceId::LOCAL)?;
+    val::<R>(out, offset, SpaceId::LOCAL)?;
     out.encoder.form_tls_address();
     out.references.facts.has_address = true;
     Ok(())

@@ -60,6 +60,7 @@ texts! {
     BitOrder "part of an overlay, a constant or a procedure's location, chosen at run time, on a big-endian machine";
     ConstantEnd "a number past the end of a constant";
     OtherLocation "a location of this kind";
+    ThreadLocalSymbol "a symbol in thread-local storage";
 
     // Offsets.
     OffsetBy "an offset known at run time";

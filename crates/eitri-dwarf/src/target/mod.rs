@@ -87,6 +87,23 @@ pub struct ElfIdentity {
     pub relocations: Relocations,
 }
 
+impl ElfIdentity {
+    /// Type of the relocation for an offset of 8 bytes in thread-local storage, if linkers have one for the machine:
+    /// R_X86_64_DTPOFF64, R_390_TLS_LDO64, R_RISCV_TLS_DTPREL64.
+    #[doc(hidden)]
+    pub fn thread_local_offset(&self) -> Option<u32> {
+        const X86_64: u16 = 62;
+        const S390: u16 = 22;
+        const RISCV: u16 = 243;
+        match self.machine {
+            X86_64 => Some(17),
+            S390 => Some(53),
+            RISCV => Some(9),
+            _ => None,
+        }
+    }
+}
+
 /// A target's call frame conventions. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -63,22 +63,17 @@ pub(super) struct OwnAttributes<'r> {
     pub(super) location: Option<ResolvedValue<'r>>,
     /// Type's offset.
     pub(super) ty: Option<u64>,
-    /// The entry and the entries from which it inherits, if there are any.
+    /// The entry, and the entries from which it inherits.
     pub(super) completions: SmallVec<[Entry<'r, 'r>; 3]>,
 }
 
 impl<'r> OwnAttributes<'r> {
-    /// Returns an attribute that the entry has or inherits, with the entry that has it; `None` if the entry inherits nothing.
+    /// Returns an attribute that the entry has or inherits, with the entry that has it.
     pub(super) fn inherited(&self, name: DwAt) -> Option<(Entry<'r, 'r>, ResolvedValue<'r>)> {
         self.completions.iter().find_map(|&entry| Some((entry, entry.attr(name)?)))
     }
 
-    /// Returns the entry and the entries from which it inherits; `alone`, if there are none.
-    pub(super) fn or_alone<'s>(&'s self, alone: &'s [Entry<'r, 'r>]) -> &'s [Entry<'r, 'r>] {
-        if self.completions.is_empty() { alone } else { &self.completions }
-    }
-
-    /// Whether the entry inherits, and has or inherits an attribute.
+    /// Whether the entry has or inherits an attribute.
     pub(super) fn has_inherited(&self, name: DwAt) -> bool {
         self.completions.iter().any(|entry| entry.has(name))
     }
@@ -92,6 +87,8 @@ pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> OwnAttributes<'r>
     let mut own = OwnAttributes::default();
     if shape.inherits {
         own.completions = entry.completions().collect();
+    } else {
+        own.completions.push(entry);
     }
     entry.each_of(&shape.read, |attribute| match attribute.name() {
         dw::DW_AT_location if own.location.is_none() => own.location = attribute.value(),

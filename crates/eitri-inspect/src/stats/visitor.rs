@@ -313,7 +313,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         own: &OwnAttributes<'r>,
         is_inlined: bool,
     ) -> u32 {
-        let (file, line) = self.declared(own.or_alone(&[entry]), entry.unit());
+        let (file, line) = self.declared(&own.completions, entry.unit());
         let text = entry_name(shape, own).map_or("".into(), Str::text);
         let name = format!("{text}:{file}:{line}");
         let index = self.part.source.function(name);
@@ -445,9 +445,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         counts.variables_with_location += u64::from(has_location || is_constant);
         // Link-time optimization refers to the variable in another unit.
         let declared = (scope.path == GLOBAL).then(|| {
-            let own_entries = [entry];
-            let entries = own.or_alone(&own_entries);
-            let entries = if origin.is_some() { &entries[1..] } else { entries };
+            let entries = &own.completions[usize::from(origin.is_some())..];
             let (file, line) = self.declared(entries, entry.unit());
             (file.to_owned(), line)
         });
