@@ -26,7 +26,7 @@ use crate::target::SpaceId;
 /// Maximum number of bits in a base type, far more than on any machine.
 const MAX_BASE_BITS: u64 = 1 << 32;
 
-/// What is known of the type of an enumeration's values.
+/// Type of an enumeration's values, as far as it is known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum EnumeratorType {
     /// The type.

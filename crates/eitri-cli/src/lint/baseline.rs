@@ -106,7 +106,7 @@ struct UnitLine {
     version: u64,
 }
 
-/// What a line in a baseline contains.
+/// Contents of a line in a baseline.
 enum Entry {
     /// Findings of `--update-baseline`.
     Known(Key, usize),

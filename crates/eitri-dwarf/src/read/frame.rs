@@ -49,7 +49,7 @@ pub struct Frames<'o> {
     pub recovered: Vec<u64>,
     /// Address at which the section is loaded.
     address: u64,
-    /// How pcs are written.
+    /// Notation of pcs.
     pcs: PcNotation<'o>,
     index: FdeIndex,
 }

@@ -1,4 +1,4 @@
-//! How the pcs of an object are written.
+//! Notation of pcs in an object.
 //!
 //! In a cubin, the code of each function is a section `.text.NAME` at address 0, and a pc is a number only because the reader
 //! assigns addresses. NVIDIA's tools print offsets in that section: nvdisasm at each instruction, also in a function that
@@ -44,7 +44,7 @@ pub(super) fn code_sections(sections: &[ElfSection<'_>]) -> Vec<CodeSection> {
     code
 }
 
-/// How the pcs of an object are written: in a cubin and in a PTX text as offsets from the start of a function's code, and
+/// Notation of pcs in an object: in a cubin and in a PTX text as offsets from the start of a function's code, and
 /// elsewhere as addresses.
 ///
 /// ```

@@ -34,7 +34,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
         pub eh_frame_address: u64,
         /// Addresses of the sections with code, sorted by their start. Empty if there is none, or it is unknown.
         pub code: &'o [Range<u64>],
-        /// How pcs are written.
+        /// Notation of pcs.
         pub pcs: PcNotation<'o>,
         /// Fields whose relocations cannot be applied, sorted by section and offset.
         pub unreadable: &'o [UnreadableField],

@@ -45,7 +45,7 @@ pub(super) struct Collected<'r> {
     pub(super) report: LintReport,
     findings: Vec<LintFinding>,
     wanted: Wanted,
-    /// How pcs are written.
+    /// Notation of pcs.
     pcs: PcNotation<'r>,
     functions: HashMap<ScopeNames<'r>, FunctionId>,
     /// Topic numbers. A topic has the number of its first finding.

@@ -11,7 +11,7 @@ const MOST_DEPTH: usize = 6;
 /// Limit on the comparisons for two results.
 const MOST_STEPS: usize = 512;
 
-/// What an operand can contain.
+/// Possible contents of an operand.
 #[derive(Debug, Clone, Copy)]
 enum Value {
     Constant(i64),
