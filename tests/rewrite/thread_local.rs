@@ -1,5 +1,10 @@
 //! Thread-local variables of relocatable objects: their offsets have relocations of a kind of their own.
 
+use eitri::build::Builder;
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc, Val};
+use eitri::target::Target;
+
 use super::debugged::is_run;
 use super::kept::{compiled, gdb};
 use super::rewritten;
@@ -74,4 +79,31 @@ fn thread_local_variables_of_relocatable_objects_keep_locations() {
             assert!(values.iter().all(|value| shown[0].contains(value)), "{version}: {}", shown[0]);
         }
     }
+}
+
+/// `ld.lld` refuses `R_AARCH64_TLS_DTPREL64` in an object, and AMD's GPUs have no such relocation.
+#[test]
+fn thread_local_symbol_without_a_relocation_is_omitted() -> eitri::Result<()> {
+    let has_relocation = [
+        ("x86_64", true),
+        ("s390x", true),
+        ("riscv64", true),
+        ("aarch64", false),
+        ("amdgpu-gfx1030-wave32", false),
+    ];
+    for (name, has_relocation) in has_relocation {
+        let mut m = Builder::new(Target::named(name)?);
+        let unit = m.unit("a.c");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+        let counter = m.symbol("counter");
+        m.variable(unit, "counter", int)?.always(Loc::thread_local(Val::address(counter, 0)))?;
+        let module = m.finish()?;
+        let omissions = lower(&module, &Consumer::dwarf5(), Policy::Partial)?.omissions;
+        let omissions: Vec<_> = omissions.iter().map(ToString::to_string).collect();
+        let expected =
+            "unit `a.c`, variable `counter`: DWARF 5 cannot express a symbol in thread-local storage";
+        let is_listed = omissions.iter().any(|omission| omission == expected);
+        assert_eq!(is_listed, !has_relocation, "{name}: {omissions:#?}");
+    }
+    Ok(())
 }
