@@ -476,7 +476,8 @@ impl FunctionBuilder<'_> {
     }
 
     /// Puts the stack frame at private memory's address 0 for a function that is not a [kernel](Self::kernel), such as
-    /// a shader or another function that the host enters.
+    /// a shader or another function that the host enters. On NVIDIA's targets, slots count from the canonical frame
+    /// address, and device functions have this property, too.
     pub fn stack_at_zero(&mut self) -> &mut Self {
         self.data().is_stack_at_zero = true;
         self

@@ -22,7 +22,8 @@ use crate::eval::{self, CallStack};
 use crate::model::{Column, FrameRule, Function, FunctionId, Module, NoMeaning, Node};
 use crate::omission::{Property, Subject};
 use crate::op::{Decoder, Encoding, Op, Reg};
-use crate::read::{CfaRule, Dwarf, Fde, FrameRow, FrameRows, FrameSection, Frames, KnownRows, RegisterRule};
+use crate::read::{CfaRule, Dwarf, Fde, FrameRows, FrameSection, Frames, KnownRows, RegisterRule, renumber};
+use crate::target::Target;
 
 /// Function, with its frame's section and entry.
 #[derive(Clone, Copy)]
@@ -60,8 +61,9 @@ impl<'o> Changes<'o> {
     }
 
     /// Adds the changes from row to row in an entry whose function starts at `start`.
-    fn encoded(&mut self, rows: &mut FrameRows<'o>, start: u64) -> Result<(), Error> {
+    fn encoded(&mut self, target: &Target, rows: &mut FrameRows<'o>, start: u64) -> Result<(), Error> {
         let encoding = rows.encoding();
+        let mut now = Vec::new();
         while let Some(row) = rows.next_row()? {
             crate::work::step();
             let pcs = [row.start.wrapping_sub(start), row.end.wrapping_sub(start)];
@@ -73,13 +75,15 @@ impl<'o> Changes<'o> {
                 None => cfa.extend(pcs),
             }
             // Put back at the end, so that all rows share its memory.
-            let mut before = core::mem::take(&mut self.rules);
+            let before = core::mem::take(&mut self.rules);
+            now.clone_from(&row.rules);
+            renumber(&mut now, |reg| target.register(reg).map_or(reg, |register| register.reg));
             if let CfaRule::Expression(expr) = row.cfa {
                 self.is_coupled |= is_new && reads_caller(expr, encoding);
                 self.combines |= is_new && does_expression_combine(expr, encoding, || false);
             }
             let mut earlier = before.iter().peekable();
-            for &(reg, rule) in &row.rules {
+            for &(reg, rule) in &now {
                 while let Some((gone, _)) = earlier.next_if(|(known, _)| *known < reg) {
                     self.of_columns.entry(Column::Register(*gone)).or_default().push(pcs[0]);
                 }
@@ -89,7 +93,7 @@ impl<'o> Changes<'o> {
                 let column = Column::Register(reg);
                 self.ruled.insert(column);
                 self.of_columns.entry(column).or_default().push(pcs[0]);
-                self.is_coupled |= is_coupled(row, reg, rule, encoding);
+                self.is_coupled |= is_coupled(&now, reg, rule, encoding);
                 if let RegisterRule::Expression(expr) | RegisterRule::ValExpression(expr) = rule {
                     self.combines |= does_expression_combine(expr, encoding, || false);
                 }
@@ -97,8 +101,7 @@ impl<'o> Changes<'o> {
             for (gone, _) in earlier {
                 self.of_columns.entry(Column::Register(*gone)).or_default().push(pcs[0]);
             }
-            before.clone_from(&row.rules);
-            self.rules = before;
+            self.rules = core::mem::replace(&mut now, before);
         }
         Ok(())
     }
@@ -123,12 +126,17 @@ impl<'o> Changes<'o> {
 
 /// Whether a new rule for a register can depend on other registers' rules: on the caller's values, or in a cycle
 /// where registers are saved in each other.
-fn is_coupled(row: &FrameRow<'_>, reg: Reg, rule: RegisterRule<'_>, encoding: Encoding) -> bool {
+fn is_coupled(
+    rules: &[(Reg, RegisterRule<'_>)],
+    reg: Reg,
+    rule: RegisterRule<'_>,
+    encoding: Encoding,
+) -> bool {
     match rule {
-        RegisterRule::Register(from) => {
-            matches!(row.rule(from), Some(RegisterRule::Register(_)))
-                || row.rules.iter().any(|&(_, other)| other == RegisterRule::Register(reg))
-        }
+        RegisterRule::Register(from) => rules.iter().any(|&(register, other)| {
+            register == from && matches!(other, RegisterRule::Register(_))
+                || other == RegisterRule::Register(reg)
+        }),
         RegisterRule::Expression(expr) | RegisterRule::ValExpression(expr) => reads_caller(expr, encoding),
         _ => false,
     }
@@ -355,7 +363,8 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
         columns.insert(rule.column);
     }
     let described = columns.clone();
-    if let Err(error) = changes.encoded(&mut frame.frames.rows(frame.entry), frame.part.start) {
+    if let Err(error) = changes.encoded(&module.target, &mut frame.frames.rows(frame.entry), frame.part.start)
+    {
         let site = module.at_scope(module.function(frame.function).scope);
         return meanings.report.unreadable(meanings.described.object, &error, site);
     }

@@ -146,9 +146,10 @@ impl Pcs {
 
 /// Bytes by which an object is loaded above its addresses. Code objects and most programs can be loaded anywhere:
 /// with a bias of 0, an address would equal a constant. Only `ET_EXEC` is loaded at its link address, where the two
-/// are equal.
+/// are equal. A cubin's expressions do not tell addresses in memory that the loader relocates from other addresses,
+/// because the entry states the space.
 pub(super) fn load_bias(object: &Object<'_>, target: &Target) -> u64 {
-    match (object.is_fixed(), target.address_bytes()) {
+    match (object.is_fixed() || target.has_lane_expressions(), target.address_bytes()) {
         (true, _) => 0,
         (false, 8) => 0x2a57_4000_0000,
         (false, _) => 0x0574_0000,

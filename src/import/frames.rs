@@ -175,7 +175,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             add(&run.pcs, Column::Cfa, Rule::Cfa(run.rule));
         }
         for (register, runs) in &columns.registers {
-            let column = Column::Register(*register);
+            let column = Column::Register(self.first_number(*register));
             for FrameRun { pcs, rule, .. } in runs {
                 if !matches!(rule, RegisterRule::ValOffset(_)) {
                     add(pcs, column, Rule::Register(*rule, None));
@@ -192,13 +192,17 @@ impl<'d, 'o> Importer<'d, 'o> {
         Some(rules)
     }
 
+    /// Returns the number by which a description knows a register. A register can have a second number in frames.
+    fn first_number(&self, reg: Reg) -> Reg {
+        self.target.register(reg).map_or(reg, |known| known.reg)
+    }
+
     /// Sets a function's frame.
     fn frame(&mut self, section: FrameSection, function: FunctionId, frame: PartialFrame<'o>) {
         let PartialFrame { offset, encoding, return_register, mut rules } = frame;
         let section = section.name();
         let bytes = self.m.described().function(function).bytes;
-        // A register can have a second number in frames.
-        let returns = self.m.target().register(return_register).map_or(return_register, |known| known.reg);
+        let returns = self.first_number(return_register);
         // ptxas's kernels have no caller.
         if returns != NO_REGISTER || !self.target.has_lane_expressions() {
             let set = self.m.frame(function).and_then(|mut frame| frame.return_register(returns).map(drop));
@@ -309,6 +313,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                         .map(SpaceId)
                         .map_err(|_| UnimportedReason::ValueRange(number.into()))?,
                 };
+                let register = self.first_number(register);
                 let plus = |address: Val| if offset == 0 { address } else { address.plus(offset) };
                 // NVIDIA's frames are in the thread's local memory, at the thread's part of R1.
                 if space == SpaceId::DEFAULT && self.target.has_lane_expressions() {
@@ -335,11 +340,11 @@ impl<'d, 'o> Importer<'d, 'o> {
                 Column::Cfa => Err(UnimportedReason::NoFrameBase),
             },
             RegisterRule::Offset(bytes) => Ok(Loc::cfa().offset(bytes)),
-            RegisterRule::Register(reg) => Ok(Loc::register(reg)),
+            RegisterRule::Register(reg) => Ok(Loc::register(self.first_number(reg))),
             RegisterRule::ValOffset(bytes) => match cfa {
                 Some(CfaRule::Register { register, offset, space: None }) => {
                     let by = offset.wrapping_add(bytes);
-                    let address = Val::register(register);
+                    let address = Val::register(self.first_number(register));
                     Ok(Loc::value(if by == 0 { address } else { address.plus(by) }))
                 }
                 _ => Err(UnimportedReason::UntypedExpression),

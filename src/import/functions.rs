@@ -102,6 +102,11 @@ fn new<'d, 'o>(
     made.map(|function| function.id()).map_err(|error| importer.leave_entry(entry, refused(error))).ok()
 }
 
+/// Whether a frame base is the frame in a thread's local memory, which the writer has for functions of NVIDIA's targets.
+fn is_local_frame(importer: &Importer<'_, '_>, bytes: &[u8]) -> bool {
+    importer.target.has_lane_expressions() && bytes == [dw::DW_OP_call_frame_cfa.0]
+}
+
 /// Sets a function's code, and returns its scope.
 fn code_of<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) -> Place<'o> {
     let scope = importer.m.described().function(function).scope;
@@ -109,6 +114,11 @@ fn code_of<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, functi
         Some(ResolvedValue::Expr(bytes)) => Some(bytes),
         _ => None,
     };
+    if frame_base.is_some_and(|bytes| is_local_frame(importer, bytes))
+        && let Ok(mut of) = importer.m.describe_function(function)
+    {
+        of.stack_at_zero();
+    }
     let none = Place { scope, function: Some(function), base: None, bytes: 0, is_inlined: false, frame_base };
     if !super::node::PCS.iter().any(|&name| entry.has(name)) {
         return none;
@@ -330,6 +340,9 @@ pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 
         };
         if name == dw::DW_AT_frame_base && importer.is_unread_cfa(entry, bytes) {
             importer.frames.by_rules.insert(function, entry.offset());
+            continue;
+        }
+        if name == dw::DW_AT_frame_base && is_local_frame(importer, bytes) {
             continue;
         }
         let loc = match importer.location(entry, bytes) {

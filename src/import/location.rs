@@ -46,7 +46,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         if bytes.is_empty() {
             return Ok(Loc::undefined());
         }
-        if let Some(loc) = self.at_symbol(entry, bytes) {
+        if let Some(loc) = self.at_symbol(entry, setting.space, bytes) {
             return Ok(loc);
         }
         if let Some(known) = self.expressions.get(bytes, &setting) {
@@ -79,7 +79,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Returns the location of an object at a symbol, thread-local or not, or a pointer to it: consumers differ in how they
     /// encode a symbol's address.
-    fn at_symbol(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Option<Loc> {
+    fn at_symbol(&mut self, entry: Entry<'d, 'o>, space: Option<SpaceId>, bytes: &'o [u8]) -> Option<Loc> {
         if self.symbols.are_fixed() {
             return None;
         }
@@ -108,18 +108,19 @@ impl<'d, 'o> Importer<'d, 'o> {
         if !decoder.is_at_end() {
             return None;
         }
-        let (name, by) = match self.symbols.undefined_at(field) {
-            Some(name) => (name, address),
-            None => self.symbols.symbol_at(address).ok()?,
+        let space = space.unwrap_or(SpaceId::DEFAULT);
+        let (name, by) = match self.symbols.in_field(field, address) {
+            Some(found) => found,
+            None => self.symbols.symbol_at(address).ok().filter(|_| space.is_loaded())?,
         };
         let address = Val::address(self.m.symbol(name), by as i64);
-        Some(if is_value { Loc::value(address) } else { Loc::memory(SpaceId::DEFAULT, address) })
+        Some(if is_value { Loc::value(address) } else { Loc::memory(space, address) })
     }
 
     /// Returns the location at an offset in thread-local storage, which is in a field of a relocatable object.
     fn thread_local(&mut self, field: &[u8], offset: u64) -> Option<Loc> {
-        let address = match self.symbols.undefined_at(field) {
-            Some(name) => Val::address(self.m.symbol(name), offset as i64),
+        let address = match self.symbols.in_field(field, offset) {
+            Some((name, by)) => Val::address(self.m.symbol(name), by as i64),
             None => match self.symbols.thread_local(&mut self.m, offset)? {
                 Address::Symbol(symbol, by) => Val::address(symbol, by as i64),
                 Address::Constant(offset) => Val::constant(offset),
@@ -192,8 +193,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         depth: u32,
     ) -> Made<()> {
         let sub_bytes = |fixed: usize| &whole[fixed..];
-        let can_be_symbol =
-            matches!(op, Op::ConstU { .. } | Op::ConstS { .. }) && self.symbols.has_undefined();
+        let can_be_symbol = matches!(op, Op::ConstU { .. } | Op::ConstS { .. }) && self.symbols.has_fields();
         self.expressions.has_asked |= can_be_symbol || refers(op);
         match op {
             Op::Addr { address } => return self.address(address, sub_bytes(1), to),
@@ -214,7 +214,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                 return self.refer_to(key, whole, FixupKind::EntrySection, to, depth);
             }
             // A number that is a symbol's address, such as one in local memory, has no relocation in a copy.
-            Op::ConstU { .. } | Op::ConstS { .. } if self.symbols.undefined_at(sub_bytes(1)).is_some() => {
+            Op::ConstU { .. } | Op::ConstS { .. } if self.symbols.in_field(sub_bytes(1), 0).is_some() => {
                 return Err(UnimportedReason::UntypedExpression);
             }
             Op::Constx { .. } => return Err(UnimportedReason::UntypedExpression),
@@ -264,7 +264,11 @@ impl<'d, 'o> Importer<'d, 'o> {
         to.bytes.push(gimli::DW_OP_addr.0);
         let offset = to.bytes.len() as u32;
         let size = usize::from(to.encoding.address_bytes);
-        if self.symbols.are_fixed() {
+        let found = match self.symbols.in_field(field, address) {
+            None if !self.symbols.is_fixed(address) => Some(self.symbols.symbol_at(address)?),
+            found => found,
+        };
+        let Some((name, by)) = found else {
             let bytes = address.to_le_bytes();
             let bytes = bytes.get(..size).ok_or(UnimportedReason::ValueRange(address.into()))?;
             if to.encoding.big_endian {
@@ -273,12 +277,8 @@ impl<'d, 'o> Importer<'d, 'o> {
                 to.bytes.extend_from_slice(bytes);
             }
             return Ok(());
-        }
-        to.bytes.extend(core::iter::repeat_n(0, size));
-        let (name, by) = match self.symbols.undefined_at(field) {
-            Some(name) => (name, address),
-            None => self.symbols.symbol_at(address)?,
         };
+        to.bytes.extend(core::iter::repeat_n(0, size));
         let symbol = self.m.symbol(name);
         to.refer(offset, FixupKind::Address, Entity::Symbol(symbol, by as i64));
         Ok(())

@@ -8,6 +8,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::form::ImportedExpressions;
 use crate::model::{Loc, Stack};
 use crate::op::Encoding;
+use crate::target::SpaceId;
 
 /// What the location of an expression depends on that refers to nothing in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(super) struct Setting<'o> {
     pub(super) has_stack: bool,
     /// The function's frame base, if it is the same at all pcs.
     pub(super) frame_base: Option<&'o [u8]>,
+    /// Address space of the object's memory, where the entry states it.
+    pub(super) space: Option<SpaceId>,
 }
 
 /// How expressions are imported, and the locations of those that refer to nothing in the file.

@@ -1,5 +1,5 @@
-//! Addresses as the model states them: a symbol plus bytes in a relocatable object, whose addresses a linker assigns, and
-//! otherwise a number.
+//! Addresses as the model states them: a symbol plus bytes where a linker assigns the addresses of a relocatable object, or
+//! the driver those of a cubin, and otherwise a number.
 
 use core::ops::Range;
 
@@ -13,8 +13,12 @@ use crate::read::{ElfSection, ElfSymbol, ElfSymbolKind, Object};
 /// An object's symbols by address.
 #[derive(Debug)]
 pub(super) struct Symbols<'o> {
-    /// Whether addresses are fixed.
+    /// Whether a linker wrote the object.
     is_linked: bool,
+    /// Whether addresses are fixed. The driver assigns those of a cubin.
+    are_fixed: bool,
+    /// Whether the object is a cubin, whose memories for constants, parameters and shared data begin at 0.
+    is_cubin: bool,
     /// Sorted by address; at one address, the best name is the last.
     symbols: Vec<(u64, &'o str)>,
     /// Thread-local symbols, sorted by their offset in thread-local storage.
@@ -23,27 +27,32 @@ pub(super) struct Symbols<'o> {
     sections: Vec<Range<u64>>,
     /// Symbols of sections, sorted by address.
     of_sections: Vec<(u64, &'o str)>,
-    /// Undefined symbols, by the position in memory of the field that holds the symbol's address.
-    undefined: HashMap<usize, &'o str>,
+    /// Symbols that their addresses do not tell, with the address, by the position in memory of the field that holds it.
+    fields: HashMap<usize, (&'o str, u64)>,
 }
 
 impl<'o> Symbols<'o> {
     pub(super) fn new(object: &'o Object<'_>) -> Self {
+        // A cubin's memories for data are separate, and several of them begin at 0.
+        let is_placed =
+            |section: &ElfSection<'_>| section.is_loaded() && !(object.is_cubin() && section.address == 0);
         let mut sections: Vec<_> = object
             .sections()
             .iter()
-            .filter(|section| section.is_loaded() && section.size > 0)
+            .filter(|section| is_placed(section) && section.size > 0)
             .map(|section| section.address..section.address.saturating_add(section.size))
             .collect();
         sections.sort_by_key(|range| range.start);
         let is_linked = !object.is_relocatable();
+        let is_cubin = object.is_cubin();
+        let are_fixed = is_linked && !is_cubin;
         let mut symbols = Vec::new();
         let mut thread_local = Vec::new();
         let mut of_sections = Vec::new();
-        if !is_linked {
+        if !are_fixed {
             of_sections = section_symbols(object);
             // The signature of a group is a symbol, too, which is in no memory.
-            let is_loaded = |index: usize| object.sections().get(index).is_some_and(ElfSection::is_loaded);
+            let is_loaded = |index: usize| object.sections().get(index).is_some_and(is_placed);
             let named = object.symbols().iter().filter(|symbol| {
                 !symbol.name.is_empty()
                     && !matches!(symbol.kind, ElfSymbolKind::Section | ElfSymbolKind::File)
@@ -62,28 +71,37 @@ impl<'o> Symbols<'o> {
             symbols = sorted(others);
             thread_local = sorted(threads);
         }
-        let undefined = object.undefined().iter().filter_map(|field| {
+        let fields = object.symbol_fields().iter().filter_map(|field| {
             let section = object.sections().get(field.section)?;
-            let name = &*object.symbols().get(field.symbol)?.name;
+            let symbol = object.symbols().get(field.symbol).filter(|symbol| !symbol.name.is_empty())?;
             let offset = usize::try_from(field.offset).ok()?;
-            Some((section.data.as_ptr().addr().checked_add(offset)?, name)).filter(|_| !name.is_empty())
+            let address = if symbol.is_defined { symbol.address } else { 0 };
+            Some((section.data.as_ptr().addr().checked_add(offset)?, (&*symbol.name, address)))
         });
-        Self { is_linked, symbols, thread_local, sections, of_sections, undefined: undefined.collect() }
+        let fields = fields.collect();
+        Self { is_linked, are_fixed, is_cubin, symbols, thread_local, sections, of_sections, fields }
     }
 
-    /// Returns the undefined symbol whose address is in a field, which begins with these bytes of a section.
-    pub(super) fn undefined_at(&self, field: &[u8]) -> Option<&'o str> {
-        self.undefined.get(&field.as_ptr().addr()).copied()
+    /// Whether an address in an expression needs no symbol.
+    pub(super) fn is_fixed(&self, address: u64) -> bool {
+        self.are_fixed || self.is_cubin && !self.are_loaded(address)
     }
 
-    /// Whether a field can have the address of an undefined symbol.
-    pub(super) fn has_undefined(&self) -> bool {
-        !self.undefined.is_empty()
+    /// Returns the symbol that an address in a field refers to, and the distance from the symbol, if the address does not
+    /// tell the symbol. The field begins with these bytes of a section.
+    pub(super) fn in_field(&self, field: &[u8], address: u64) -> Option<(&'o str, u64)> {
+        let &(name, start) = self.fields.get(&field.as_ptr().addr())?;
+        Some((name, address.wrapping_sub(start)))
+    }
+
+    /// Whether a field can have the address of a symbol that the address does not tell.
+    pub(super) fn has_fields(&self) -> bool {
+        !self.fields.is_empty()
     }
 
     /// Whether addresses in expressions are final, so that they need no symbol.
     pub(super) fn are_fixed(&self) -> bool {
-        self.is_linked
+        self.are_fixed
     }
 
     /// Whether an address is in a loaded section, or at the end of the section.
@@ -121,7 +139,7 @@ impl<'o> Symbols<'o> {
 
     /// Returns an address as the model states it.
     pub(super) fn address(&self, m: &mut Builder, address: u64) -> Result<Address, UnimportedReason> {
-        if self.is_linked {
+        if self.are_fixed {
             return Ok(Address::Constant(address));
         }
         let (name, by) = self.symbol_at(address)?;

@@ -10,6 +10,7 @@ use crate::eval::{BaseType, DebugInfo};
 use crate::model::{Address, Loc, Node, ProcedureId, Stack, Symbol, Val, VariableId};
 use crate::op::{Encoding, read_uleb};
 use crate::read::{Entry, ResolvedValue};
+use crate::target::SpaceId;
 
 /// Maximum number of entries from an entry to the scope around it.
 const MOST_STEPS: usize = 4;
@@ -61,8 +62,8 @@ impl<'a, 'o: 'a> References<'a> for Operands<'_, '_, 'o> {
 
     fn constant(&mut self, operand: usize, value: u64) -> Option<(Symbol, i64)> {
         self.importer.expressions.has_asked = true;
-        let name = self.importer.symbols.undefined_at(self.field(operand)?)?;
-        Some((self.importer.m.symbol(name), value as i64))
+        let (name, by) = self.importer.symbols.in_field(self.field(operand)?, value)?;
+        Some((self.importer.m.symbol(name), by as i64))
     }
 
     fn thread_local(&mut self, offset: u64) -> Option<Address> {
@@ -104,7 +105,14 @@ impl<'d, 'o> Importer<'d, 'o> {
         let variable = self.made.variables.get(&entry.offset()).copied();
         let module = self.m.described();
         let bits = variable.and_then(|variable| module.ty(module.variable(variable).ty).bits());
-        self.setting_in(entry, self.around(entry), bits)
+        let space = variable.and_then(|_| self.class_space(entry));
+        Setting { space, ..self.setting_in(entry, self.around(entry), bits) }
+    }
+
+    /// Returns the address space of a variable's memory, where the entry states it. NVIDIA's expressions have addresses alone.
+    pub(super) fn class_space(&self, entry: Entry<'d, 'o>) -> Option<SpaceId> {
+        let class = entry.number(dw::DW_AT_address_class).filter(|_| self.target.has_lane_expressions())?;
+        Some(self.target.space_of_class(class)?.id)
     }
 
     /// Returns what the location of an object with a size in bits depends on that refers to nothing in the file.
@@ -116,7 +124,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     ) -> Setting<'o> {
         let Context { encoding, stack, .. } = self.context(entry.unit().encoding, place, &self.target);
         let frame_base = place.and_then(|place| place.frame_base).or(self.frames.at_call);
-        Setting { encoding, bits, stack, has_stack: self.has_stack(place), frame_base }
+        Setting { encoding, bits, stack, has_stack: self.has_stack(place), frame_base, space: None }
     }
 
     /// Returns the typed location of an attribute's expression, if it has one that the function's description allows.
@@ -127,9 +135,9 @@ impl<'d, 'o> Importer<'d, 'o> {
         expr: &'o [u8],
     ) -> Option<Loc> {
         let target = self.target.clone();
-        let &Setting { encoding, bits, stack, has_stack, frame_base } = setting;
+        let &Setting { encoding, bits, stack, has_stack, frame_base, space } = setting;
         let initial = InitialStack::Empty;
-        let context = Context { target: &target, encoding, bits, stack, frame_base, space: None, initial };
+        let context = Context { target: &target, encoding, bits, stack, frame_base, space, initial };
         let mut operands = Operands { importer: self, entry: Some(entry), expr };
         let loc = expression::location(&context, &mut operands, expr).ok()?;
         (has_stack || !has_slot(&loc)).then_some(loc)

@@ -7,7 +7,7 @@ use super::importer::{Importer, Made, Place, refused};
 use super::types::{ACCESSIBILITIES, MEMORY_SPACES};
 use super::unimported::UnimportedReason;
 use crate::attributes::DW_AT_LLVM_MEMORY_SPACE;
-use crate::model::{AttributeOwner, Loc, ScopeKind, TypeId, VariableId, VariableKind};
+use crate::model::{AttributeOwner, Loc, Node, ScopeKind, TypeId, VariableId, VariableKind};
 use crate::read::{Entry, ResolvedValue};
 
 /// Makes a variable, without its locations.
@@ -247,6 +247,7 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
     match value {
         ResolvedValue::Expr(bytes) => match importer.location_at_pcs(entry, bytes) {
             Ok(loc) => {
+                class(importer, entry, &loc);
                 let around = importer.place(entry);
                 let pcs = 0..around.map_or(0, |around| around.bytes);
                 let locs = core::slice::from_ref(&loc);
@@ -269,6 +270,22 @@ fn location<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, varia
         value => {
             importer.leave(entry, name, UnimportedReason::class(value, "an expression or a location list"));
         }
+    }
+}
+
+/// Takes the class of a variable's memory if the location states it, too: the address space, or a register.
+fn class<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, loc: &Loc) {
+    // NVIDIA's class of registers.
+    const REGISTER: u64 = 2;
+    let is_stated = match importer.class_space(entry) {
+        Some(space) => loc.nodes().any(|node| node == Node::Memory(space)),
+        None => {
+            entry.number(dw::DW_AT_address_class) == Some(REGISTER)
+                && matches!(loc.nodes().collect::<Vec<_>>()[..], [Node::PerLane(_) | Node::Register(_)])
+        }
+    };
+    if is_stated {
+        importer.mark(entry, dw::DW_AT_address_class);
     }
 }
 

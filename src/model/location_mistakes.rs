@@ -43,9 +43,12 @@ fn slots_outside_frames(module: &Module) -> Vec<Warning> {
 }
 
 /// Returns a warning for each variable with a stack slot before a frame that begins at address 0 of private memory, where
-/// no memory is.
+/// no memory is. On NVIDIA's targets, slots count from the canonical frame address, above the frame.
 fn slots_before_frames(module: &Module) -> Vec<Warning> {
     let mut found = Vec::new();
+    if module.target.has_lane_expressions() {
+        return found;
+    }
     for (id, variable) in &module.variables {
         let Some(function) = module.function_of(variable.scope).map(|function| &module.functions[function])
         else {

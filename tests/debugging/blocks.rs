@@ -67,3 +67,32 @@ fn variable_of_a_removed_block_is_listed_if_it_is_alone() {
     let other = dwarf.variable_named("other", Some(pc)).expect("a variable");
     assert!(!other.is_shadowed);
 }
+
+/// The caller of an inlined function is another frame, in which a debugger shows the caller's variable.
+#[test]
+fn variable_of_an_inlined_function_does_not_shadow_the_callers() {
+    let folder = Folder::new();
+    folder.file(
+        "a.c",
+        "volatile int sink;
+        static inline __attribute__((always_inline)) int twice(int k) { sink = k; { int k = sink; sink = k; } return 2 * k; }
+        __attribute__((noinline)) int f(int k) { sink = k; return twice(k + 1) + k; }
+        int main(void) { return f(1); }",
+    );
+    let Some(program) = compile(CC, &folder, &["a.c"], &["-O0"]) else { return };
+    let bytes = std::fs::read(&program).expect("the program");
+    let object = Object::read(&bytes).expect("an object");
+    let dwarf = Dwarf::read(&object).expect("debug information");
+    let pc = dwarf.address_in("f", 0).expect("the function");
+    let mut most = Vec::new();
+    for pc in pc..pc + 0x80 {
+        let found = dwarf.variables_at(pc);
+        let named = found.variables.iter().filter(|one| one.name().as_deref() == Some("k"));
+        let shadowed: Vec<bool> = named.map(|variable| variable.is_shadowed).collect();
+        if shadowed.len() > most.len() {
+            most = shadowed;
+        }
+    }
+    // The block's, the parameter around it, and the caller's.
+    assert_eq!(most, [false, true, false]);
+}

@@ -12,6 +12,7 @@ pub mod facts;
 pub mod foreign;
 mod frames;
 mod lanes;
+mod memories;
 mod parts;
 pub mod random;
 mod repeated;

@@ -137,7 +137,7 @@ fn symbols_are_found_by_name() {
     assert!(!object.symbol("elsewhere").unwrap().is_defined);
     assert_eq!(object.symbol_address("elsewhere"), None);
     assert!(object.symbol("kerne").is_none() && object.symbol("kernel2").is_none());
-    assert!(object.undefined().is_empty());
+    assert!(object.symbol_fields().is_empty());
 }
 
 #[test]
@@ -157,8 +157,8 @@ fn an_undefined_symbol_is_0_and_remembered() {
         }
     }
     let object = Object::read(&bytes).unwrap();
-    assert_eq!(object.undefined().len(), patched);
-    let in_info: Vec<_> = object.undefined().iter().filter(|one| one.section == info).collect();
+    assert_eq!(object.symbol_fields().len(), patched);
+    let in_info: Vec<_> = object.symbol_fields().iter().filter(|one| one.section == info).collect();
     assert_eq!(in_info.len(), 1);
     assert_eq!(object.symbols()[in_info[0].symbol].name, "elsewhere");
     let dwarf = Dwarf::read(&object).unwrap();

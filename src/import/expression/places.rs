@@ -215,9 +215,12 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Whether expressions are those of the standard, in which an offset from the frame base is added to an address. The
-    /// extensions are for machines with lanes; a file does not name its dialect.
+    /// extensions are for expressions that name lanes; a file does not name its dialect.
     fn is_standard(&self) -> bool {
-        self.context.encoding.dialect == Dialect::Dwarf5 || self.context.target.lanes() == 1
+        let target = self.context.target;
+        self.context.encoding.dialect == Dialect::Dwarf5
+            || target.lanes() == 1
+            || target.has_lane_expressions()
     }
 
     /// Pushes the canonical frame address.

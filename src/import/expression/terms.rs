@@ -183,7 +183,10 @@ impl<'a> Terms<'a> {
                 next.extend(also(id));
             }
         }
-        (0..self.len()).find(|&id| !is_used[id as usize] && self.can_fail(id))
+        // All slots of a frame need the same frame.
+        let is_slot = |id: TermId| matches!(self.kind(id), Kind::Node(Node::StackAddress(_)));
+        let has_slot = (0..self.len()).any(|id| is_used[id as usize] && is_slot(id));
+        (0..self.len()).find(|&id| !is_used[id as usize] && self.can_fail(id) && !(has_slot && is_slot(id)))
     }
 }
 

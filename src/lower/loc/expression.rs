@@ -284,6 +284,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
             let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: 0 };
             let operand = self.encoder.position() + 1;
             self.references.pending.push(Pending { at: operand, wanted: Wanted::Address(key) });
+            self.references.facts.has_address = true;
             self.encoder.addr(0);
             return self.plus(by);
         }

@@ -188,11 +188,13 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
         self.frames()?;
         self.indices()?;
         // Split units do not have relocations.
-        let undefined = if dwarf.sections().is_split { &[][..] } else { self.object.undefined() };
-        for field in undefined {
+        let fields = if dwarf.sections().is_split { &[][..] } else { self.object.symbol_fields() };
+        for field in fields {
             let section = self.object.sections().get(field.section);
             let symbol = self.object.symbols().get(field.symbol);
-            let (Some(section), Some(symbol)) = (section, symbol) else { continue };
+            let (Some(section), Some(symbol)) = (section, symbol.filter(|symbol| !symbol.is_defined)) else {
+                continue;
+            };
             write!(self.out, "undefined: `{}` in {}", OneLine(&symbol.name), OneLine(&section.name))?;
             self.at(field.offset)?;
             self.out.push('\n');

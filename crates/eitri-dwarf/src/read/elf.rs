@@ -107,7 +107,7 @@ pub struct Object<'d> {
     /// Made when a symbol is looked for by address.
     by_address: OnceLock<SymbolsByAddress>,
     code: Code,
-    undefined: Vec<Undefined>,
+    symbol_fields: Vec<SymbolField>,
     stale: Option<StaleFields>,
     mercury_copies: Vec<MercuryCopy>,
     layer: Layer,
@@ -254,10 +254,12 @@ impl ElfSymbol<'_> {
     }
 }
 
-/// A field in a debug section, or in `.eh_frame`, that holds an undefined symbol's address. The address was taken as 0.
+/// A field in a debug section, or in `.eh_frame`, that holds the address of a symbol which the number does not tell: an
+/// undefined symbol, whose address was taken as 0, or a cubin's symbol for data, whose memory is one of several that begin
+/// at 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Undefined {
+pub struct SymbolField {
     /// Index of the section in [`Object::sections`].
     pub section: usize,
     /// Offset in bytes from the section's start.
@@ -418,8 +420,8 @@ impl<'d> Object<'d> {
             let known = target.map(Target::elf);
             applied = reloc::apply(&mut sections, &symbols, table, &file, known);
         }
-        let Applied { mut undefined, mut stale, mut unapplied, mut errors } = applied;
-        merge(&mut sections, &merged, &mut undefined, &mut unapplied);
+        let Applied { symbols: mut symbol_fields, mut stale, mut unapplied, mut errors } = applied;
+        merge(&mut sections, &merged, &mut symbol_fields, &mut unapplied);
         if let Some(stale) = &mut stale
             && let Ok(number) = merged.binary_search_by_key(&stale.section, |part| part.section)
         {
@@ -452,7 +454,7 @@ impl<'d> Object<'d> {
             by_name: OnceLock::new(),
             by_address: OnceLock::new(),
             code: Code::default(),
-            undefined,
+            symbol_fields,
             stale,
             mercury_copies,
             layer,
@@ -545,7 +547,7 @@ impl<'d> Object<'d> {
             code: Code::default(),
             sections,
             symbols,
-            undefined: Vec::new(),
+            symbol_fields: Vec::new(),
             stale: None,
             mercury_copies: Vec::new(),
             layer: Layer::Ptx,
@@ -693,10 +695,10 @@ impl<'d> Object<'d> {
         self.symbol(name).filter(|symbol| symbol.is_defined).map(|symbol| symbol.address)
     }
 
-    /// Returns the fields in debug sections and `.eh_frame` that hold addresses of undefined symbols, by section and
-    /// offset.
-    pub fn undefined(&self) -> &[Undefined] {
-        &self.undefined
+    /// Returns the fields in debug sections and `.eh_frame` that hold addresses of undefined symbols, and of a cubin's
+    /// symbols for data, by section and offset.
+    pub fn symbol_fields(&self) -> &[SymbolField] {
+        &self.symbol_fields
     }
 
     /// Returns the fields whose stored numbers the relocations replace, if any. ELF for x86-64, "Relocation": a `Rela`
@@ -929,7 +931,7 @@ fn unreadable(sections: &[ElfSection<'_>], unapplied: Vec<Unapplied>, prefix: &s
 fn merge(
     sections: &mut [ElfSection<'_>],
     merged: &[Merged],
-    undefined: &mut [Undefined],
+    symbol_fields: &mut [SymbolField],
     unapplied: &mut [Unapplied],
 ) {
     for part in merged {
@@ -937,13 +939,13 @@ fn merge(
         sections[part.section].address = 0;
         sections[part.into].data.to_mut().extend_from_slice(&data);
     }
-    for place in undefined.iter_mut() {
+    for place in symbol_fields.iter_mut() {
         if let Ok(number) = merged.binary_search_by_key(&place.section, |part| part.section) {
             place.section = merged[number].into;
             place.offset += merged[number].offset;
         }
     }
-    undefined.sort_by_key(|part| (part.section, part.offset));
+    symbol_fields.sort_by_key(|part| (part.section, part.offset));
     for field in unapplied {
         if let Ok(number) = merged.binary_search_by_key(&field.section, |part| part.section) {
             field.section = merged[number].into;

@@ -65,6 +65,23 @@ pub struct FrameRow<'o> {
     pub is_return_signed: bool,
 }
 
+/// Gives registers with rules, and those that the rules name, their first numbers. If a register has rules by several
+/// numbers, the rule of the first number remains.
+pub fn renumber<'o>(rules: &mut Vec<(Reg, RegisterRule<'o>)>, first: impl Fn(Reg) -> Reg) {
+    let mut is_sorted = true;
+    for (reg, rule) in rules.iter_mut() {
+        if let RegisterRule::Register(from) = rule {
+            *from = first(*from);
+        }
+        is_sorted &= first(*reg) == *reg;
+        *reg = first(*reg);
+    }
+    if !is_sorted {
+        rules.sort_by_key(|&(reg, _)| reg);
+        rules.dedup_by_key(|&mut (reg, _)| reg);
+    }
+}
+
 impl<'o> FrameRow<'o> {
     /// Returns a register's rule, if any.
     pub fn rule(&self, register: Reg) -> Option<RegisterRule<'o>> {

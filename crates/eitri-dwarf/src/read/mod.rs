@@ -94,7 +94,7 @@ pub use aranges::{AddressRange, AddressRanges};
 pub use cfi::{CallFrameInstruction, CallFrameInstructions, FrameInstruction};
 pub use companions::Companions;
 pub use dwarf::Dwarf;
-pub use elf::{ElfSection, ElfSymbol, ElfSymbolKind, MercuryCopy, Object, StaleFields, Undefined};
+pub use elf::{ElfSection, ElfSymbol, ElfSymbolKind, MercuryCopy, Object, StaleFields, SymbolField};
 pub use entry::{Attributes, Entry};
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_columns::{FrameColumns, FrameRun};
@@ -130,6 +130,7 @@ pub use {
     declared::OtherUnits,
     dwarf::{SUPPLEMENTARY, code_section},
     elf::{INFO_BEHIND, Placing, Sizes},
+    frame_rows::renumber,
     known_rows::KnownRows,
     recurring::Recurring,
     scope::unknown_function,

@@ -5,7 +5,8 @@
 
 use super::cursor::{Cursor, max_address};
 use super::elf::{
-    AARCH64, AMDGPU, CUDA, ElfSection, ElfSymbol, ElfSymbolKind, RISCV, S390, StaleFields, Undefined, X86_64,
+    AARCH64, AMDGPU, CUDA, ElfSection, ElfSymbol, ElfSymbolKind, RISCV, S390, StaleFields, SymbolField,
+    X86_64,
 };
 use super::elf_header::{File, SHT_RELA, thread_start};
 use crate::error::{Count, Error, ErrorKind, Result};
@@ -236,11 +237,11 @@ pub(super) struct Unapplied {
     pub(super) error: Error,
 }
 
-/// Undefined symbols, stale fields and errors that remain after the relocations are applied.
+/// Fields with symbols, stale fields and errors that remain after the relocations are applied.
 #[derive(Default)]
 pub(super) struct Applied {
-    /// Places with undefined symbols.
-    pub(super) undefined: Vec<Undefined>,
+    /// Fields whose symbols their numbers do not tell.
+    pub(super) symbols: Vec<SymbolField>,
     /// Fields whose stored numbers differ from their relocations.
     pub(super) stale: Option<StaleFields>,
     /// Fields whose relocations cannot be applied.
@@ -261,6 +262,10 @@ pub(super) fn apply(
     let mut applied = Applied::default();
     let starts: Vec<u64> = sections.iter().map(|section| section.address).collect();
     let thread_start = thread_start(sections);
+    // A cubin's memories for data are separate, and several of them begin at 0.
+    let is_data = |section: &ElfSection<'_>| section.is_loaded() && !section.is_code();
+    let has_data: Vec<bool> =
+        sections.iter().map(|section| file.machine == CUDA && is_data(section)).collect();
     for index in 0..sections.len() {
         let kind = sections[index].kind;
         let target = sections[index].info as usize;
@@ -330,8 +335,9 @@ pub(super) fn apply(
                 fail(ErrorKind::Malformed(text));
                 continue;
             };
-            if index != 0 && !symbol.is_defined {
-                applied.undefined.push(Undefined { section: target, offset, symbol: index });
+            let is_in_data = || symbol.section.is_some_and(|section| has_data.get(section) == Some(&true));
+            if index != 0 && (!symbol.is_defined || is_in_data()) {
+                applied.symbols.push(SymbolField { section: target, offset, symbol: index });
             }
             let old = match (field.format, file.big_endian) {
                 (Uleb, _) => uleb(place),

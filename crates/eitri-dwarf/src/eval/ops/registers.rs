@@ -11,7 +11,6 @@ impl Run<'_, '_> {
         let bits = self.register_bits(reg)?;
         let location = match self.scope.frame {
             0 => Location::register(self.target.first_number(reg), bits),
-            // Frame rules have the expression's register number.
             frame => self.saved(reg, frame)?,
         };
         let Some(lane_bits) = self.target.lane_bits(reg) else { return Ok(location) };

@@ -18,7 +18,7 @@ use super::super::value::{BaseType, TypeEncoding};
 use super::fault::{Cause, FrameColumn, UnwindFault, UnwindResult, cfa_text, rule_text};
 use crate::error::Count;
 use crate::op::Reg;
-use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, RegisterRule};
+use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, RegisterRule, renumber};
 
 /// A stopped thread's frames, found by call frame information.
 ///
@@ -441,7 +441,10 @@ impl<'a, 'o> Level<'a, 'o> {
         let entry = sections.find_map(|(section, frames)| Some((section, frames, frames.fde_at(pc)?)));
         if let Some((section, frames, fde)) = entry {
             level.row = match stack.known_rows().find(section, frames, fde, pc) {
-                Ok(row) => Ok(row.map(|row| Row { frames, fde, row })),
+                Ok(row) => Ok(row.map(|mut row| {
+                    renumber(&mut row.rules, |reg| stack.target.first_number(reg));
+                    Row { frames, fde, row }
+                })),
                 Err(why) => Err(Box::new(UnwindFault {
                     frame: number,
                     pc: Some(pc),

@@ -67,6 +67,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     /// A result beyond many frames is cached in the first frame, so that requests for each frame in turn do not visit
     /// all of them, which would take quadratic time.
     fn kept(&self, reg: Reg, frame: u32) -> UnwindResult<Option<Kept<'a, 'o>>> {
+        let reg = self.target.first_number(reg);
         let Some(callee) = frame.checked_sub(1) else { return Ok(Some((Found::InPlace(reg), ALL))) };
         let Some(first) = self.level(callee)? else { return Ok(None) };
         let (kept, last) = self.kept_inward(reg, frame)?;
@@ -178,6 +179,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     /// Reads bytes from a register's value in a frame, from byte `at`; byte 0 is the least significant.
     pub(super) fn read_in(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> UnwindResult<()> {
+        let reg = self.target.first_number(reg);
         let bits = self.target.register_bits(reg).ok_or_else(|| self.no_register(reg))?;
         let end = (u64::from(at) + into.len() as u64) * 8;
         let is_some = !into.is_empty() && end <= u64::from(bits);

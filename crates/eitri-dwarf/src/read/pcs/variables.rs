@@ -36,9 +36,10 @@ pub struct ScopeVariable<'r, 'o> {
     pub located: Entry<'r, 'o>,
     /// Entry of the innermost [scope](CodeScope) around the variable. `None` outside all functions.
     pub scope: Option<Entry<'r, 'o>>,
-    /// Whether a variable of a scope inside this scope has the same name. A variable without a location in a block without
-    /// pcs does not shadow: compilers keep such blocks for code that they removed, and nothing says that the pc is in the
-    /// block. It is itself shadowed by a variable of this name in any scope.
+    /// Whether a variable of a scope inside this scope has the same name, in the same [frame](CodeScopes::frames): a caller's
+    /// variable is not shadowed by one of an inlined function. A variable without a location in a block without pcs does not
+    /// shadow: compilers keep such blocks for code that they removed, and nothing says that the pc is in the block. It is
+    /// itself shadowed by a variable of this name in any scope of the frame.
     pub is_shadowed: bool,
     /// The location at the pc.
     pub location: CurrentLocation<'o>,
@@ -162,13 +163,14 @@ impl<'r, 'o> ScopeVariable<'r, 'o> {
 pub(in crate::read) fn variables_of<'r, 'o>(mut scopes: CodeScopes<'r, 'o>) -> ScopeVariables<'r, 'o> {
     let mut locations = Locations { pc: Some(scopes.pc), lists: HashMap::new() };
     let mut variables: Vec<ScopeVariable<'r, 'o>> = Vec::new();
-    let mut names = HashSet::new();
     // Nested calls of one function repeat its variables. A small file could otherwise exhaust the memory.
     let entries = scopes.first().map_or(0, |scope| scope.entry.dwarf.entries().len());
     let mut room = entries.saturating_mul(16).saturating_add(0x10000);
     // A frame is an instance of a function, and calls in it are other instances.
     for frame in scopes.frames() {
         let mut completed = None;
+        let mut names = HashSet::new();
+        let outside = variables.len();
         for scope in frame {
             let first = variables.len();
             let add = |(entry, blocks)| locations.variable(entry, Some(scope.entry), blocks);
@@ -195,9 +197,9 @@ pub(in crate::read) fn variables_of<'r, 'o>(mut scopes: CodeScopes<'r, 'o>) -> S
                 names.extend(certain.filter_map(ScopeVariable::name));
             }
         }
-    }
-    for variable in variables.iter_mut().filter(|variable| variable.is_in_removed_block()) {
-        variable.is_shadowed |= variable.name().is_some_and(|name| names.contains(&name));
+        for variable in variables[outside..].iter_mut().filter(|variable| variable.is_in_removed_block()) {
+            variable.is_shadowed |= variable.name().is_some_and(|name| names.contains(&name));
+        }
     }
     if room == 0 {
         let problem = "the inlined calls at the pc have too many variables of their functions";
