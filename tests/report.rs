@@ -355,8 +355,6 @@ fn findings_are_at_their_own_variables() {
     assert_eq!(with.expect("a page"), report(&whole, &ReportOptions::default()).expect("a page"));
 }
 
-/// A narrow screen: functions, timeline and details are below each other, the timeline has the width, and at least two
-/// variables are seen beside the pcs.
 #[test]
 fn findings_outside_functions_are_shown_a_few_at_a_time() {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
@@ -382,6 +380,8 @@ fn findings_outside_functions_are_shown_a_few_at_a_time() {
     assert_eq!([second, third], [own + 220, own + 250]);
 }
 
+/// A narrow screen: functions, timeline and details are below each other, the timeline has the width, and at least two
+/// variables are seen beside the pcs.
 #[test]
 fn narrow_page_has_the_timeline() {
     const OBJDUMP: Tool = Tool::new("llvm-objdump-19", "llvm-19");
@@ -404,6 +404,32 @@ fn narrow_page_has_the_timeline() {
     assert!(found["scroll"].as_i64() <= Some(400) && found["columns"].as_i64() >= Some(2), "{found}");
     // Instructions have room on a wide screen only.
     assert_eq!((found["wide"].as_i64(), found["instructions"].as_i64()), (Some(1), Some(0)), "{found}");
+}
+
+/// The margin has room for pcs with four to twelve digits and for lines of headers, and leaves room for variables.
+#[test]
+fn margin_is_as_wide_as_its_texts() {
+    let folder = Folder::new();
+    folder.file(
+        "mixed.h",
+        "static inline int mix(int x, int y) { int t = x * 31; while (y--) t ^= t << 3; return t; }",
+    );
+    let source = "#include \"mixed.h\"\nint sum(int *all, int n) { int found = 0; while (n--) found += mix(all[n], n); return found; }";
+    folder.file("a.c", source);
+    for text in ["0x1000", "0x123000", "0x7ff000123000"] {
+        let address = format!("-Wl,-Ttext={text},-e,sum");
+        let arguments = ["-g", "-O2", "-fno-pie", "-static", "-nostdlib", &address, "a.c", "-o", "a"];
+        let Some(ran) = Tool::new("clang-19", "clang-19").run_in(folder.path(), &arguments) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let linked = std::fs::read(folder.path().join("a")).expect("a program");
+        let page = report(&linked, &ReportOptions::default()).expect("a page");
+        let Some(found) = asked(&page, "#f=0", "margins") else { return };
+        for (width, seen) in [1280, 400].into_iter().zip(found.as_array().expect("two widths")) {
+            assert_eq!(seen["wide"], Value::Array(vec![]), "{text}, {width} pixels: {seen}");
+            assert!(seen["pcs"].as_u64() > Some(10) && seen["columns"].as_u64() >= Some(2), "{text}: {seen}");
+            assert!(seen["scroll"].as_u64() <= Some(width), "{text}: {seen}");
+        }
+    }
 }
 
 /// A link to a variable without a pc selects its first location; a link with a pc, the location there.

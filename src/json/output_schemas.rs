@@ -105,13 +105,18 @@ pub(crate) fn statistics_schema(to: &mut Schemas) -> Value {
     let coverage = to.named("coverage", |_| {
         object([
             ("scope", number.clone(), "Bytes of code in the scopes of variables."),
-            ("located", number.clone(), "Bytes of them at which the variable has a location."),
+            ("located", number.clone(), "Bytes of them at which the variable has a location entry."),
+            ("unavailable", number.clone(), "Bytes of these at which the location is empty."),
             (
                 "entry_values",
                 number.clone(),
                 "Bytes of these whose location needs a value at function entry.",
             ),
-            ("sound", number.clone(), "Bytes at which lint finds no error in the location."),
+            (
+                "sound",
+                number.clone(),
+                "Bytes at which the location is not empty, and lint finds no error in it.",
+            ),
         ])
     });
     let variable = object([

@@ -37,8 +37,12 @@ impl Serialize for Line<'_> {
         let groups =
             [("variables", &found.variables), ("params", &found.params), ("local_vars", &found.locals)];
         for (name, group) in groups {
-            let key = format!("sum_all_{name}(#bytes in parent scope with sound location)");
-            line.serialize_entry(&key, &group.coverage.sound)?;
+            for (what, bytes) in [
+                ("covered by empty DW_AT_location", group.coverage.unavailable),
+                ("with sound location", group.coverage.sound),
+            ] {
+                line.serialize_entry(&format!("sum_all_{name}(#bytes in parent scope {what})"), &bytes)?;
+            }
         }
         line.serialize_entry("#bytes of code", &found.code)?;
         line.serialize_entry("repeated strings", &RepeatedLine::from(found.contents.strings))?;
@@ -124,14 +128,15 @@ impl<'a> From<&'a UnitCoverage> for UnitLine<'a> {
 struct CoverageLine {
     scope: u64,
     located: u64,
+    unavailable: u64,
     entry_values: u64,
     sound: u64,
 }
 
 impl From<Coverage> for CoverageLine {
     fn from(coverage: Coverage) -> Self {
-        let Coverage { scope, located, entry_values, sound, .. } = coverage;
-        Self { scope, located, entry_values, sound }
+        let Coverage { scope, located, unavailable, entry_values, sound, .. } = coverage;
+        Self { scope, located, unavailable, entry_values, sound }
     }
 }
 

@@ -131,7 +131,7 @@ fn units_are_summed() {
     let units =
         "          16   25.0 %   25.0 %  unit a.c\n           8  100.0 %  100.0 %  unit b\\u{1b}[1m.c\n";
     assert!(out.contains(units), "{out}");
-    let sum = |scope: u64, located: u64| json!({"scope": scope, "located": located, "entry_values": 0, "sound": located});
+    let sum = |scope: u64, located: u64| json!({"scope": scope, "located": located, "unavailable": 0, "entry_values": 0, "sound": located});
     let units = json!([
         {"name": "a.c", "coverage": sum(16, 4)}, {"name": "b\u{1b}[1m.c", "coverage": sum(8, 8)},
     ]);

@@ -570,6 +570,8 @@ const LINT: &[&str] = &[
     "skeletons",
     "stale",
     "mercury_values",
+    "frame_wording",
+    "mercury_rules",
     "mercury_frames",
     "mercury_lists",
     "mercury_rows",
@@ -774,6 +776,7 @@ const SPIRV_LINT: &[&str] = &[
     // Findings about variables, and about code.
     "compare",
     "values",
+    "ended",
     "body",
     "",
 ];

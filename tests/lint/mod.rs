@@ -24,5 +24,6 @@ mod mutations;
 mod pages;
 mod relocated;
 mod results;
+mod seeded;
 mod threads;
 mod unknown;

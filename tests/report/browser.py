@@ -238,6 +238,33 @@ def narrow(browser):
     return found
 
 
+def margins(browser):
+    """Texts of the margin that are wider than their column, on a wide and on a narrow screen; the number of pcs that are
+    seen; and how many columns of variables are whole."""
+    found = []
+    for width in [1280, 400]:
+        browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        browser.settle()
+        browser.settle()
+        found.append(browser.value("""(() => {
+            const textEnd = (one) => { const range = document.createRange(); range.selectNodeContents(one);
+                return range.getBoundingClientRect().right; };
+            const parts = [...document.querySelectorAll('#gutter .pc, #gutter .line')].filter((one) => one.textContent);
+            const wide = parts.filter((one) => textEnd(one) > one.getBoundingClientRect().right - 4);
+            const left = document.getElementById('gutter').getBoundingClientRect().right;
+            const right = document.getElementById('timeline').getBoundingClientRect().right;
+            const whole = [...document.querySelectorAll('#head .variable')].map((one) => one.getBoundingClientRect())
+                .filter((one) => one.left >= left - 1 && one.right <= right + 1);
+            return { wide: wide.map((one) => one.textContent), pcs: document.querySelectorAll('#gutter .pc').length,
+                columns: whole.length, scroll: document.documentElement.scrollWidth }; })()"""))
+    return found
+
+
+def coverage(browser):
+    """The line about the first function's coverage."""
+    return text(browser, "#functions .function small")
+
+
 def link(browser):
     """What a link to a variable selects."""
     return {"details": text(browser, "#details"), "hash": browser.value("location.hash"),
@@ -290,7 +317,7 @@ def many(browser):
 
 
 QUESTIONS = {"many": many, "tour": tour, "column": column, "lanes": lanes, "search": search, "homes": homes, "looks": looks, "scroll": scroll,
-             "others": others, "narrow": narrow, "link": link, "picture": lambda _: {}}
+             "others": others, "narrow": narrow, "margins": margins, "coverage": coverage, "link": link, "picture": lambda _: {}}
 
 
 def main():

@@ -3,6 +3,7 @@
 
 mod attached;
 mod changed;
+mod copied_frames;
 pub mod copied_lists;
 mod damaged;
 mod lines;

@@ -118,8 +118,25 @@ const SHADER_FAULTS: &[Fault] = &[
         LintCode::VariableNotVisible,
         &[("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %b2")],
     ),
+    // A value after the last code of its block; the block's code before is in another basic block.
+    (
+        LintCode::VariableNotVisible,
+        &[("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %df")],
+    ),
+    // A later branch leads back to code after the block.
+    (
+        LintCode::VariableNotVisible,
+        &[
+            ("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %df"),
+            ("OpStore %o_x %c4\nOpReturn", LATER_LOOP),
+        ],
+    ),
     (LintCode::VectorAsStructure, &[("DebugLocalVariable %n_y %dvec", "DebugLocalVariable %n_y %three")]),
 ];
+
+/// A loop that begins after the value, and another that begins before it.
+const LATER_LOOP: &str = "OpStore %o_x %c4\nOpBranch %loop\n%loop = OpLabel\nOpLoopMerge %end %more None\n\
+    OpBranchConditional %true %more %end\n%more = OpLabel\nOpBranch %loop\n%end = OpLabel\nOpReturn";
 
 /// Faults in `OpenCL.DebugInfo.100`.
 const OPENCL_FAULTS: &[Fault] = &[
@@ -139,6 +156,8 @@ const OPENCL_FAULTS: &[Fault] = &[
     (LintCode::DeclaredTwice, &[("DebugDeclare %y %o_y %ex", "DebugDeclare %x %o_x %ex")]),
     (LintCode::EqualArguments, &[("%src 1 1 %df 0 2", "%src 1 1 %df 0 1")]),
     (LintCode::LineOutsideSource, &[("OpLine %file 2 1", "OpLine %file 3 1")]),
+    // `two` has 3 bytes, and column 4 is the line's end.
+    (LintCode::LineOutsideSource, &[("OpLine %file 2 1", "OpLine %file 2 5")]),
     (LintCode::InlinedElsewhere, &[("DebugInlinedAt 1 %b2", "DebugInlinedAt 1 %dg")]),
     (LintCode::CodeDescribedTwice, &[("8 2 %g", "8 2 %f")]),
     (LintCode::DefinitionMissing, &[("8 2 %g", "8 2 %none")]),
@@ -215,6 +234,33 @@ const STORAGES: &[Storage] = &[
     // Arrays of other lengths.
     ("%t = OpTypeArray %f32 %c3", "%t", "%darr = OpExtInst %void %d DebugTypeArray %flt %c4", "%darr", SIZE),
     ("%t = OpTypeArray %f32 %c5", "%t", "%darr = OpExtInst %void %d DebugTypeArray %flt %c4", "%darr", SIZE),
+    // Vectors for arrays with fewer elements, and arrays for vectors; in an array without structures, integers are no padding.
+    ("%t = OpTypeVector %u32 4", "%t", "%darr = OpExtInst %void %d DebugTypeArray %int %c3", "%darr", SIZE),
+    ("%t = OpTypeVector %u32 4", "%t", "%darr = OpExtInst %void %d DebugTypeArray %int %c4", "%darr", None),
+    ("%t = OpTypeArray %u32 %c8", "%t", "%dv4 = OpExtInst %void %d DebugTypeVector %int %c4", "%dv4", SIZE),
+    ("%t = OpTypeArray %u32 %c4", "%t", "%dv4 = OpExtInst %void %d DebugTypeVector %int %c4", "%dv4", None),
+    (
+        "%v4 = OpTypeVector %u32 4\n%t = OpTypeArray %v4 %c4",
+        "%t",
+        "%darr = OpExtInst %void %d DebugTypeArray %int %c4",
+        "%darr",
+        TYPE,
+    ),
+    (
+        "%v4 = OpTypeVector %u32 4\n%t = OpTypeArray %v4 %c1",
+        "%t",
+        "%darr = OpExtInst %void %d DebugTypeArray %int %c4",
+        "%darr",
+        None,
+    ),
+    (
+        "%v4 = OpTypeVector %f32 4\n%t = OpTypeArray %v4 %c1",
+        "%t",
+        "%darr = OpExtInst %void %d DebugTypeArray %int %c4",
+        "%darr",
+        TYPE,
+    ),
+    ("%t = OpTypeVector %f32 4", "%t", "%darr = OpExtInst %void %d DebugTypeArray %int %c4", "%darr", TYPE),
     // A block with an array without a size, and a scalar; such a structure, and an array with a size.
     ("%run = OpTypeRuntimeArray %f32\n%t = OpTypeStruct %run", "%t", "", "%flt", TYPE),
     ("%t = OpTypeArray %f32 %c4", "%t", OPEN, "%dblock", TYPE),
@@ -318,7 +364,24 @@ fn neighbours_of_faults_have_no_findings() {
             "%quiet = OpExtInst %void %d DebugNoScope\n%still = OpExtInst %void %d DebugNoLine\nOpStore %o_x %c4\n",
         )],
         // A value before its block, and in a block inside it.
-        &[("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %df")],
+        &[(
+            "OpStore %o_x %c4\n",
+            "%early = OpExtInst %void %d DebugScope %df\n%before = OpExtInst %void %d DebugValue %v %vec %ex\n\
+             OpStore %o_x %c4\n%again = OpExtInst %void %d DebugScope %b1\nOpStore %o_v %vec\n",
+        )],
+        // A later branch leads back to the block.
+        &[
+            (
+                "%s1 = OpExtInst",
+                "OpBranch %head\n%head = OpLabel\nOpLoopMerge %end %more None\nOpBranch %body\n\
+              %body = OpLabel\n%s1 = OpExtInst",
+            ),
+            ("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %df"),
+            (
+                "OpReturn",
+                "OpBranch %more\n%more = OpLabel\nOpBranchConditional %true %head %end\n%end = OpLabel\nOpReturn",
+            ),
+        ],
         &[
             ("%src %c1 %c3 %df", "%src %c1 %c3 %b1"),
             ("%s5 = OpExtInst %void %d DebugScope %b1", "%s5 = OpExtInst %void %d DebugScope %b2"),
@@ -336,6 +399,9 @@ fn neighbours_of_faults_have_no_findings() {
         assert_eq!(findings, [], "{edits:?}");
     }
     let opencl: &[&[(&str, &str)]] = &[
+        // Column 0 is unknown, and column 4 is the end of a line with 3 bytes.
+        &[("OpLine %file 2 1", "OpLine %file 2 0")],
+        &[("OpLine %file 2 1", "OpLine %file 2 4")],
         &[SPACE, ("DebugDeclare %x %o_x %ex", "DebugDeclare %x %o_x %space")],
         // The lifetime begins again.
         &[(

@@ -3,6 +3,7 @@
 use crate::common::source;
 use crate::common::tools;
 use crate::common::{fields, with};
+use crate::report::asked;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,9 @@ use eitri::build::Builder;
 use eitri::emit::elf::{ObjectCode, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc};
+use eitri::op::Expr;
 use eitri::read::{Dwarf, Object, Skeleton, SplitFiles};
+use eitri::report::{ReportOptions, report};
 use eitri::stats::{Build, StatsOptions, stats, variable_lines};
 use eitri::target::Target;
 use fields::with_fields;
@@ -453,6 +456,38 @@ fn units_sum_their_functions() -> eitri::Result<()> {
     // 2 × 0x40 and 0x20; 2 × (0x20 + 0x10) and 0x10 + 0x08.
     let expected = [(Some("a.c"), 0x80, 0x20), (Some("b.c"), 0x60, 0x18)];
     assert_eq!(units.collect::<Vec<_>>(), expected);
+    Ok(())
+}
+
+/// Empty expressions and empty pieces state that a variable is unavailable (DWARF 5, 2.6.1.1.4 and 2.6.1.2).
+/// `llvm-dwarfdump` counts their bytes as covered: 0x30 and 0x40 of 2 × 0x40.
+#[test]
+fn empty_locations_are_unavailable() -> eitri::Result<()> {
+    let target = Target::x86_64();
+    let rax = Loc::register(target.register_named("rax").expect("a register"));
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("a.c");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let function = m.function(unit, "f")?.code("f", 0x40).id();
+    let mut raw = |bytes: &[u8]| Ok::<_, eitri::Error>(Loc::expr(m.expr(Expr::raw(bytes.to_vec()), &[])?));
+    let [empty, pieces, half] = [raw(&[])?, raw(&[0x93, 2, 0x93, 2])?, raw(&[0x50, 0x93, 2, 0x93, 2])?];
+    let mut variable = m.variable(function, "part", int)?;
+    variable.live(0..0x10, empty.clone())?.live(0x10..0x18, pieces)?;
+    variable.live(0x18..0x20, half)?.live(0x20..0x30, rax)?;
+    m.variable(function, "none", int)?.always(empty)?;
+    let code = ObjectCode::text(vec![0x90; 0x40]).with_function("f", 0, 0x40);
+    let written = lower(&m.finish()?, &Consumer::dwarf5(), Policy::Strict)?;
+    let object = new_object(&target, &code, &written.sections)?;
+    let coverage = stats(&object, &StatsOptions::default())?.functions[0].coverage;
+    assert_eq!((coverage.scope, coverage.located, coverage.unavailable), (0x80, 0x70, 0x18 + 0x40));
+    assert_eq!((coverage.available(), coverage.sound), (0x18, 0x18));
+    let folder = Folder::new();
+    let differences = differences(&folder.file("a.o", &object)).unwrap_or_default();
+    assert!(differences.is_empty(), "{differences:?}");
+    let page = report(&object, &ReportOptions::default())?;
+    let Some(found) = asked(&page, "#f=0", "coverage") else { return Ok(()) };
+    // 0x18 of 0x80; the function has no frame, which is an error.
+    assert_eq!(found, "19 % located, 19 % sound, 1 E");
     Ok(())
 }
 

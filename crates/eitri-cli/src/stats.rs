@@ -305,8 +305,10 @@ fn line_object(name: &str, variable: &VariableLines) -> Value {
 }
 
 fn coverage(coverage: Coverage) -> Value {
-    let Coverage { scope, located, entry_values, sound, .. } = coverage;
-    json!({"scope": scope, "located": located, "entry_values": entry_values, "sound": sound})
+    let Coverage { scope, located, unavailable, entry_values, sound, .. } = coverage;
+    json!({
+        "scope": scope, "located": located, "unavailable": unavailable, "entry_values": entry_values, "sound": sound,
+    })
 }
 
 fn text(name: &str, found: &Statistics, below: Option<f64>) -> String {
@@ -349,6 +351,11 @@ fn text(name: &str, found: &Statistics, below: Option<f64>) -> String {
 fn line(out: &mut String, one: Coverage, name: &str, mark: &str) {
     let part = |bytes| part(bytes, one.scope);
     let name = escaped(name);
-    let _ =
-        writeln!(out, "  {:>10} {:>8} {:>8}  {name}{mark}", one.scope, part(one.located), part(one.sound));
+    let _ = writeln!(
+        out,
+        "  {:>10} {:>8} {:>8}  {name}{mark}",
+        one.scope,
+        part(one.available()),
+        part(one.sound)
+    );
 }

@@ -4,6 +4,8 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::context::{Context, Subject, name, place, place_of_code};
+use super::ended::Ended;
+use super::scopes::InForce;
 use super::values::{Form, Values};
 use crate::error::Count;
 use crate::lint::LintCode;
@@ -14,9 +16,6 @@ use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::InstructionName;
 use crate::spirv::words::{Id, Instruction};
 
-/// A `DebugScope`'s operands: a scope and its `DebugInlinedAt`.
-type InForce = (Id, Option<Id>);
-
 /// Fragment of a declaration: offset and size in bits.
 type Fragment = Option<(u32, u32)>;
 
@@ -24,7 +23,7 @@ type Fragment = Option<(u32, u32)>;
 type Declared = (Id, Option<Id>, Vec<Id>, Fragment);
 
 /// A position in a function.
-struct Body {
+struct Body<'a> {
     code: Id,
     /// The `DebugFunction` that a definition connects with the code.
     description: Option<Id>,
@@ -47,6 +46,7 @@ struct Body {
     bare: usize,
     bare_work: usize,
     lined: Option<(usize, usize)>,
+    ended: Ended<'a>,
 }
 
 /// Diagnoses a function's code.
@@ -67,6 +67,7 @@ pub(super) fn body<'a>(context: &mut Context<'_, 'a>, values: &mut Values<'a>, f
         bare: 0,
         bare_work: 0,
         lined: None,
+        ended: Ended::default(),
     };
     let facts = context.facts;
     if body.description.is_none() {
@@ -127,8 +128,8 @@ fn home(context: &Context<'_, '_>, (scope, call): InForce) -> Option<Id> {
     }
 }
 
-impl Body {
-    fn debug<'a>(&mut self, context: &mut Context<'_, 'a>, values: &mut Values<'a>, fact: &Fact<'a>) {
+impl<'a> Body<'a> {
+    fn debug(&mut self, context: &mut Context<'_, 'a>, values: &mut Values<'a>, fact: &Fact<'a>) {
         match fact.name() {
             Some(InstructionName::Scope) => {
                 let scope = fact.id(Field::Scope);
@@ -175,8 +176,9 @@ impl Body {
                 self.dead.remove(&whole(facts, Id(storage)));
             }
             (opcode, _) if self.in_block => {
-                if self.in_force.is_some() {
+                if let Some(in_force) = self.in_force {
                     self.scoped += 1;
+                    self.ended.code(in_force, instruction.at);
                 } else {
                     self.bare += 1;
                     self.bare_work += usize::from(!op::is_terminator(opcode));
@@ -186,6 +188,7 @@ impl Body {
                     }
                 }
                 if op::is_terminator(opcode) {
+                    self.ended.branch(facts, instruction);
                     self.in_force = None;
                     self.has_line = false;
                     self.in_block = false;
@@ -247,7 +250,7 @@ impl Body {
         context.find(code, fact.at, &subject, written, evidence);
     }
 
-    fn variable<'a>(&mut self, context: &mut Context<'_, 'a>, values: &mut Values<'a>, fact: &Fact<'a>) {
+    fn variable(&mut self, context: &mut Context<'_, 'a>, values: &mut Values<'a>, fact: &Fact<'a>) {
         let facts = context.facts;
         let variable = facts.named(fact, Field::LocalVariable);
         let variable = variable.filter(|it| it.name() == Some(InstructionName::LocalVariable));
@@ -260,6 +263,8 @@ impl Body {
         let form = values.form(facts, fact);
         if fact.name() == Some(InstructionName::Declare) {
             self.declare(context, fact, &variable, form.fragment, &subject);
+        } else if let Some(in_force) = self.in_force {
+            self.ended.value(context, fact, &variable, in_force, &subject);
         }
         let storage = fact.id(Field::Variable).or(fact.id(Field::Value));
         let is_memory = fact.name() == Some(InstructionName::Declare) || form.operations == Form::Deref;
@@ -277,7 +282,7 @@ impl Body {
     }
 
     /// Compares the variable's scope with the scope in force.
-    fn visibility<'a>(
+    fn visibility(
         &self,
         context: &mut Context<'_, 'a>,
         fact: &Fact<'a>,
@@ -346,7 +351,7 @@ impl Body {
     }
 
     /// Reports what is known at the end of the function.
-    fn finish(self, context: &mut Context<'_, '_>, function: &FunctionLayout) {
+    fn finish(self, context: &mut Context<'_, 'a>, function: &FunctionLayout) {
         let subject = self.subject(context, None);
         let counts = Count(self.bare + self.scoped, "instruction");
         let lined = match self.lined {
@@ -373,5 +378,6 @@ impl Body {
             let evidence = vec![format!("its scopes are in {}", context.describe(assumed))];
             context.find(LintCode::DefinitionMissing, function.at.start, &subject, written, evidence);
         }
+        self.ended.finish(context);
     }
 }

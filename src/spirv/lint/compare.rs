@@ -116,10 +116,16 @@ pub(super) fn difference<'a>(
                     let count = count.filter(|count| count.is_plain).and_then(|count| count.value);
                     if count.zip(described).is_some_and(|(count, described)| count != described) {
                         let sizes = value_bits(facts, value.result()?).zip(bits(facts, debug));
-                        return match sizes {
-                            Some((value, debug)) => Some(Difference::Size(value, debug)),
+                        let difference = match sizes {
+                            Some((value, debug)) if value != debug => Some(Difference::Size(value, debug)),
+                            // An array of vectors can have the numbers of an array of numbers.
+                            Some(_) => numbers(facts, parts, value, debug),
                             None => different(),
                         };
+                        if difference.is_some() {
+                            return difference;
+                        }
+                        continue;
                     }
                     pending.extend(element(Field::BaseType).map(|element| (Id(value_element), element)));
                 }

@@ -41,6 +41,8 @@ pub(super) struct Leaves {
     visited: usize,
     /// Whether a vector of a debug type has 3 elements, or one of a value's type has 4: the former fits in the latter.
     has_padding: bool,
+    /// Whether the type is or contains a structure, in which integers can be padding.
+    has_structure: bool,
 }
 
 /// How the numbers of a value's type differ from those of a debug type.
@@ -158,6 +160,7 @@ impl Leaves {
                 self.array(element, None)
             }
             (op::TYPE_STRUCT, members) if !members.is_empty() => {
+                self.has_structure = true;
                 members.iter().try_for_each(|&member| self.value(facts, Id(member), depth + 1))
             }
             _ => None,
@@ -226,6 +229,7 @@ impl Leaves {
                 if members.is_empty() || members.len() > MOST {
                     return None;
                 }
+                self.has_structure = true;
                 let members: Vec<Fact<'a>> = members.to_vec();
                 members.iter().try_for_each(|member| {
                     let ty = facts.named(member, Field::Type)?;
@@ -266,6 +270,11 @@ impl Leaves {
                 _ => Contrast::None,
             };
         }
+        // Compilers add padding to structures only.
+        let can_be_padded = self.has_structure || debug.has_structure;
+        let contains = |value: &Runs, debug: &Runs| {
+            added_integers(value, debug).is_some_and(|count| count == 0 || can_be_padded)
+        };
         let is_last_equal = match (&self.last, &debug.last) {
             (None, None) => true,
             (Some(value), Some(debug)) => contains(value, debug),
@@ -289,8 +298,8 @@ fn array_counts<'f>(facts: &'f Facts<'_>, array: &'f Fact<'_>) -> impl Iterator<
     counts.chain(array.ids(Field::Subrange).map(of_subrange))
 }
 
-/// Whether a value's numbers are those of a debug type, and integers between them, which are padding.
-fn contains(value: &[(Leaf, u64)], debug: &[(Leaf, u64)]) -> bool {
+/// The number of integers that a value has beside the numbers of a debug type; `None` if other numbers differ.
+fn added_integers(value: &[(Leaf, u64)], debug: &[(Leaf, u64)]) -> Option<u64> {
     let is_same = |value: Leaf, debug: Leaf| match (value, debug) {
         (Leaf::Integer(_) | Leaf::Boolean, Leaf::Boolean) => true,
         (Leaf::Integer(64) | Leaf::Address, Leaf::Address) => true,
@@ -298,6 +307,7 @@ fn contains(value: &[(Leaf, u64)], debug: &[(Leaf, u64)]) -> bool {
     };
     let mut debug = debug.iter().copied();
     let mut wanted = debug.next();
+    let mut added = 0u64;
     for &(leaf, count) in value {
         let mut count = count;
         while let Some((next, number)) = wanted.filter(|(next, _)| count > 0 && is_same(leaf, *next)) {
@@ -306,8 +316,9 @@ fn contains(value: &[(Leaf, u64)], debug: &[(Leaf, u64)]) -> bool {
             wanted = if number > taken { Some((next, number - taken)) } else { debug.next() };
         }
         if count > 0 && !matches!(leaf, Leaf::Integer(_)) {
-            return false;
+            return None;
         }
+        added = added.saturating_add(count);
     }
-    wanted.is_none()
+    wanted.is_none().then_some(added)
 }

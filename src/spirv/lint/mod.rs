@@ -2,7 +2,7 @@
 //! what is invalid.
 //!
 //! `scopes` has the tree of scopes, `definitions` connects code with descriptions, and `sizes` has the sizes and parts of types.
-//! The other files find codes: `functions` looks at descriptions and parameters, `body` walks over the code with the scope and line in force, `values` and `compare`
+//! The other files find codes: `functions` looks at descriptions and parameters, `body` walks over the code with the scope and line in force, `ended` has the values after the code of a block, `values` and `compare`
 //! compare variables with storage and values, `leaves` has the numbers of types with different parts, `composites` looks at members, and `validated` takes over indexes and lines from
 //! the validation. `context` collects the findings.
 
@@ -11,6 +11,7 @@ mod compare;
 mod composites;
 mod context;
 mod definitions;
+mod ended;
 mod functions;
 mod leaves;
 mod scopes;

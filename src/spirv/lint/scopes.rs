@@ -9,6 +9,9 @@ use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::InstructionName;
 use crate::spirv::words::Id;
 
+/// A `DebugScope`'s operands: a scope and its `DebugInlinedAt`.
+pub(super) type InForce = (Id, Option<Id>);
+
 /// The module's scopes.
 pub(super) struct Scopes {
     /// A scope's function; `None` for a scope outside functions.
@@ -150,9 +153,14 @@ impl Scopes {
 
     /// Whether one of two scopes contains the other, or both are the same. `None` if that is unknown.
     pub fn are_nested(&self, one: Id, other: Id) -> Option<bool> {
-        let (first, last) = *self.numbers.get(&one)?;
-        let (other_first, other_last) = *self.numbers.get(&other)?;
-        Some((first..=last).contains(&other_first) || (other_first..=other_last).contains(&first))
+        let is_known = self.numbers.contains_key(&one) && self.numbers.contains_key(&other);
+        is_known.then(|| self.contains(one, other) || self.contains(other, one))
+    }
+
+    /// Whether a scope contains another scope, or is the scope.
+    pub fn contains(&self, outer: Id, inner: Id) -> bool {
+        let numbers = self.numbers.get(&outer).zip(self.numbers.get(&inner));
+        numbers.is_some_and(|((first, last), (inner, _))| (first..=last).contains(&inner))
     }
 
     /// The last call in a chain: the call in the function that contains the code. `None` for a cycle.

@@ -4,6 +4,7 @@
 use hashbrown::HashMap;
 
 use super::context::{Context, Subject};
+use crate::error::Count;
 use crate::lint::LintCode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
@@ -65,8 +66,8 @@ fn subject(context: &Context<'_, '_>, id: Id, word: usize) -> Subject {
     subject
 }
 
-/// Reports `OpLine` instructions whose line is outside the text of the `DebugSource` with the same file: the first in
-/// each function.
+/// Reports `OpLine` instructions whose line or column is outside the text of the `DebugSource` with the same file: the first
+/// in each function. Column 0 is no column, and the column after the last byte is the line's end.
 pub(super) fn core_lines(context: &mut Context<'_, '_>) {
     let facts = context.facts;
     let lines = Lines::new(facts);
@@ -85,7 +86,7 @@ pub(super) fn core_lines(context: &mut Context<'_, '_>) {
     let end = words.all().len();
     let mut last = None;
     for instruction in words.between(HEADER..end).filter(|it| it.opcode() == op::LINE) {
-        let &[file, line, ..] = instruction.operands() else { continue };
+        let &[file, line, column, ..] = instruction.operands() else { continue };
         let source = *files.entry(Id(file)).or_insert_with(|| {
             let name = facts.layout().string_start(Id(file), usize::MAX)?;
             sources.get(&name).copied()
@@ -94,7 +95,16 @@ pub(super) fn core_lines(context: &mut Context<'_, '_>) {
             continue;
         };
         let function = facts.layout().function_at(instruction.at).map(|function| function.id);
-        if u64::from(line) <= count || last == Some((function, file, line)) {
+        let what = match lines.bytes(source, line.into()) {
+            _ if u64::from(line) > count => {
+                format!("line {line}, which is not in the text, which has {count}")
+            }
+            Some(bytes) if u64::from(column) > bytes + 1 => {
+                format!("column {column}, which is not in line {line}, which has {}", Count(bytes, "byte"))
+            }
+            _ => continue,
+        };
+        if last == Some((function, file, line)) {
             continue;
         }
         last = Some((function, file, line));
@@ -105,7 +115,7 @@ pub(super) fn core_lines(context: &mut Context<'_, '_>) {
             LintCode::LineOutsideSource,
             instruction.at,
             &subject,
-            format!("OpLine has line {line}, which is not in the text, which has {count}"),
+            format!("OpLine has {what}"),
             vec![evidence],
         );
     }

@@ -134,7 +134,7 @@ impl Lines {
     }
 
     /// Number of bytes in a line; lines count from 1.
-    fn bytes(&self, source: Id, line: u64) -> Option<u64> {
+    pub(in crate::spirv) fn bytes(&self, source: Id, line: u64) -> Option<u64> {
         let text = self.sources.get(&source)?;
         // The last line has no line end.
         let index = usize::try_from(line.checked_sub(1)?).ok()?.checked_add(text.preamble)?;

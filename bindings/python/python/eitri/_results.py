@@ -268,11 +268,13 @@ class Coverage:
     scope: int
     """Bytes of code in which the variables are in scope."""
     located: int
-    """Bytes in which the variables have a location."""
+    """Bytes in which the variables have a location, which may be empty."""
+    unavailable: int
+    """Bytes in which the location is empty: the compiler states that the variable is unavailable."""
     entry_values: int
     """Bytes in which the location is a value on entry to the function."""
     sound: int
-    """Bytes in which the variables have a location without an error that `lint` finds."""
+    """Bytes in which the variables have a location that is not empty, without an error that `lint` finds."""
 
     @property
     def percent(self) -> float | None:
@@ -366,9 +368,9 @@ def statistics(keys: dict[str, Any], unreadable: list[Error]) -> Statistics:
 def _total(keys: dict[str, Any], group: str) -> Coverage:
     """The sum over a group of variables."""
     scope = f"sum_all_{group}(#bytes in parent scope"
-    covered = [f"{scope} covered by {what})" for what in ("DW_AT_location", "DW_OP_entry_value")]
-    sound = keys.pop(f"{scope} with sound location)")
-    return Coverage(keys[f"{scope})"], *(keys[key] for key in covered), sound)
+    located, entry_values = (keys[f"{scope} covered by {what})"] for what in ("DW_AT_location", "DW_OP_entry_value"))
+    unavailable, sound = (keys.pop(f"{scope} {what})") for what in ("covered by empty DW_AT_location", "with sound location"))
+    return Coverage(keys[f"{scope})"], located, unavailable, entry_values, sound)
 
 
 @dataclass(frozen=True, slots=True)

@@ -544,9 +544,10 @@ codes! {
     }
     VariableNotVisible "variable-not-visible" Warning {
         "a variable is declared or has a value where it is out of scope";
-        "The scope of the code does not contain the variable's block, and is not inside it. The variable is dead there, so that \
-         a debugger never shows the value, or shows it later in a block where it is stale.";
-        "A generated module: the value of a loop's variable in the block of another loop.";
+        "The scope of the code does not contain the variable's block, and is not inside it; or it contains the block, whose code \
+         has ended. The variable is dead there, so that a debugger never shows the value, or shows it later in a block where it \
+         is stale.";
+        "A generated module: the value of a loop's variable in the block of another loop, or after the loop.";
         "The value in the variable's block, or in a scope around it.";
         "OpenCL.DebugInfo.100 section 4.7 and section 4.8."
     }

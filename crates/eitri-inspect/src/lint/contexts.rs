@@ -1,6 +1,6 @@
 //! Expression contexts other than variable locations: the initial stack, and the required kind of result.
 
-use gimli::{DwAt, DwForm, constants as dw};
+use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
 use super::codes::LintCode;
 use super::file::File;
@@ -39,6 +39,8 @@ fn context(name: DwAt) -> Option<(Site, Needs)> {
         dw::DW_AT_data_location => (Site::Location, Needs::Address),
         dw::DW_AT_static_link => (Site::Location, Needs::Base),
         dw::DW_AT_return_addr => (Site::Location, Needs::Location),
+        // The location of a call's argument: `has` excludes variables.
+        dw::DW_AT_location => (Site::Location, Needs::Location),
         dw::DW_AT_string_length
         | dw::DW_AT_byte_size
         | dw::DW_AT_bit_size
@@ -64,8 +66,9 @@ fn context(name: DwAt) -> Option<(Site, Needs)> {
     })
 }
 
-/// Whether an attribute with this form can have an expression, or a list of expressions, that is diagnosed here.
-pub(super) fn has(name: DwAt, form: DwForm) -> bool {
+/// Whether an entry's attribute with this form can have an expression, or a list of expressions, that is diagnosed here.
+pub(super) fn has(tag: DwTag, name: DwAt, form: DwForm) -> bool {
+    let is_argument = matches!(tag, dw::DW_TAG_call_site_parameter | dw::DW_TAG_GNU_call_site_parameter);
     let is_expression = matches!(
         form,
         dw::DW_FORM_exprloc
@@ -76,7 +79,7 @@ pub(super) fn has(name: DwAt, form: DwForm) -> bool {
             | dw::DW_FORM_loclistx
             | dw::DW_FORM_sec_offset
     );
-    is_expression && context(name).is_some()
+    is_expression && context(name).is_some() && (name != dw::DW_AT_location || is_argument)
 }
 
 /// Returns the finding about an attribute's expression.

@@ -99,7 +99,7 @@ impl Diagnosed {
         let tag = entry.tag();
         // The bounds in a generic subrange have the dimension on their initial stack.
         let specs = entry.specs().iter().filter(|_| tag != dw::DW_TAG_generic_subrange);
-        let has_context = specs.filter(|spec| contexts::has(spec.name(), spec.form()));
+        let has_context = specs.filter(|spec| contexts::has(tag, spec.name(), spec.form()));
         let has_ranges = tag != dw::DW_TAG_subprogram && entry.has(dw::DW_AT_ranges);
         Self { tag, shape, expressions: has_context.map(|spec| spec.name()).collect(), has_ranges }
     }

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, VecDeque};
 
 use eitri_dwarf::error::Result;
-use eitri_dwarf::read::{CallFrameInstruction, ElfSymbolKind, Fde, FrameInstruction, Frames, Object};
-use eitri_dwarf::target::Reg;
+use eitri_dwarf::read::{ElfSymbolKind, Fde, Frames, Object};
 
+use super::mercury_rules::{Frame, contradiction};
 use super::mercury_values::{Both, Difference, pc_text};
 
-/// Compares the frames of each function in the file: its extent, its common entry, and the rules but for pcs.
+/// Compares the frames of each function in the file: its extent, its common entry, and its rules.
 pub(super) fn frames(
     both: Both<'_, '_>,
     own: &Frames<'_>,
@@ -69,67 +69,6 @@ fn frame(
     if expected != actual {
         return Ok(Some(Difference::new(copied.cie(other).offset, actual, expected)));
     }
-    let actual = changes(copied, other)?;
-    // The original's error is reported where it is read.
-    let Ok(expected) = changes(own, one) else { return Ok(None) };
-    for index in 0..expected.len().max(actual.len()) {
-        let (written, meant) = (actual.get(index), expected.get(index));
-        if written.map(|it| it.instruction) != meant.map(|it| it.instruction) {
-            let text = |it: Option<&FrameInstruction<'_>>| {
-                it.map_or_else(|| "no further instruction".into(), |it| format!("{:x?}", it.instruction))
-            };
-            let offset = written.map_or(other.offset, |it| it.offset);
-            return Ok(Some(Difference::new(offset, text(written), text(meant))));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the instructions of an entry and of its common entry that change a rule, in order.
-fn changes<'o>(frames: &Frames<'o>, fde: &Fde<'o>) -> Result<Vec<FrameInstruction<'o>>> {
-    let initial = frames.initial_instructions(frames.cie(fde));
-    let mut changes: Vec<FrameInstruction<'o>> = Vec::new();
-    // The last instruction about each register, and about the CFA.
-    let mut last: HashMap<Option<Reg>, CallFrameInstruction<'o>> = HashMap::new();
-    for instruction in initial.chain(frames.instructions(fde)) {
-        let instruction = instruction?;
-        match subject(&instruction.instruction) {
-            Subject::Pc => continue,
-            Subject::Rule(of) => {
-                // ptxas repeats rules in copies.
-                if last.insert(of, instruction.instruction) == Some(instruction.instruction) {
-                    continue;
-                }
-            }
-            Subject::Rules => last.clear(),
-        }
-        changes.push(instruction);
-    }
-    Ok(changes)
-}
-
-/// The part of a row that a call frame instruction sets.
-enum Subject {
-    Pc,
-    /// The rule of a register, or of the CFA.
-    Rule(Option<Reg>),
-    /// Any rule.
-    Rules,
-}
-
-fn subject(instruction: &CallFrameInstruction<'_>) -> Subject {
-    use CallFrameInstruction as I;
-    match *instruction {
-        I::AdvanceLoc { .. } | I::SetLoc { .. } | I::Nop => Subject::Pc,
-        I::DefCfa { .. } | I::DefCfaExpression { .. } | I::DefAspaceCfa { .. } => Subject::Rule(None),
-        I::Undefined { register }
-        | I::SameValue { register }
-        | I::Offset { register, .. }
-        | I::ValOffset { register, .. }
-        | I::Register { register, .. }
-        | I::Expression { register, .. }
-        | I::ValExpression { register, .. } => Subject::Rule(Some(register)),
-        // Their meaning depends on rules before them.
-        _ => Subject::Rules,
-    }
+    let frame = |object, frames, fde| Frame { object, frames, fde };
+    contradiction(frame(both.object, own, one), frame(both.copies, copied, other))
 }

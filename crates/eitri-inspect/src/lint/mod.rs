@@ -14,10 +14,11 @@
 //! * other expressions: `contexts`; frame bases and call frame information: `bases`, `cies`;
 //! * functions: `functions`, and `frame_code` for their frames; other entries: `entries`; rows of line tables: `rows`;
 //!   relocated fields: `stale`; missing files and parts: `skeletons`; copies for nvlink: `mercury`, `mercury_frames`,
-//!   `mercury_lists`, `mercury_rows`, `mercury_values`.
+//!   `mercury_lists`, `mercury_rows`, `mercury_rules`, `mercury_values`.
 //!
 //! `shape` computes what an expression means, `witness` evaluates it, and `function_code` has the instructions that set a
-//! register. `lane_flow` follows a lane through them, by `lane_masks`; `frame_rules` has the rules of a frame. `visitor`
+//! register. `lane_flow` follows a lane through them, by `lane_masks`; `frame_rules` has the rules of a frame, and
+//! `frame_wording` their words. `visitor`
 //! calls these files for each entry in the walk, and `diagnoser` for each expression.
 //!
 //! ```
@@ -50,6 +51,7 @@ mod finding;
 mod fingerprint;
 mod frame_code;
 mod frame_rules;
+mod frame_wording;
 mod function_code;
 mod functions;
 mod inlined;
@@ -65,6 +67,7 @@ mod mercury;
 mod mercury_frames;
 mod mercury_lists;
 mod mercury_rows;
+mod mercury_rules;
 mod mercury_values;
 mod options;
 #[doc(hidden)]
@@ -88,6 +91,7 @@ pub use codes::{Level, LintCode, Page};
 pub(crate) use diagnoser::{Diagnoser, Framed};
 pub(crate) use file::{Facts, File};
 pub use finding::{Expression, LintFinding, LintReport, Topic};
+pub(crate) use frame_wording::RuleWording;
 pub use inlined::InlinedCalls;
 pub use meant::{Meant, MeantLocation};
 pub use options::{LintOptions, NameMatch};

@@ -7,6 +7,7 @@ use super::codes::LintCode;
 use super::details::Details;
 use super::file::{Architecture, Facts};
 use super::finding::LintFinding;
+use eitri_dwarf::read::nvidia::lines;
 use eitri_dwarf::read::{Dwarf, Unit};
 use eitri_dwarf::target::Gfx;
 
@@ -31,9 +32,11 @@ pub(super) fn missing<'d>(
     })
 }
 
-/// Returns the finding about a file with code and without a unit. If units cannot be read, findings have the errors.
+/// Returns the finding about a file with code and without a unit. If units cannot be read, findings have the errors. NVIDIA's
+/// tools read line tables without units, which `nvcc -lineinfo` writes.
 pub(super) fn no_units(facts: &Facts<'_, '_>, dwarf: &Dwarf<'_>) -> Option<LintFinding> {
-    let has_code = facts.has_code || facts.object.is_ptx();
+    let has_lines = facts.architecture == Architecture::Nvidia && lines(facts.object).next().is_some();
+    let has_code = (facts.has_code || facts.object.is_ptx()) && !has_lines;
     let details = || Details::new("no function, variable or line is described");
     // The section that could have units need not exist.
     (has_code && dwarf.units().is_empty() && dwarf.errors().is_empty())

@@ -7,8 +7,9 @@ use std::rc::Rc;
 use super::block::Strings;
 use super::kind::{LocationKind, LocationText};
 use super::place::{Entry, PlaceId, Places};
-use eitri_dwarf::op::{Encoding, Reg, text};
-use eitri_dwarf::read::{CfaRule, Fde, FrameRow, Frames, RegisterRule};
+use crate::lint::RuleWording;
+use eitri_dwarf::op::Reg;
+use eitri_dwarf::read::{Fde, FrameRow, Frames, RegisterRule};
 use eitri_dwarf::target::Target;
 
 /// Limit on saved registers that a rule lists.
@@ -63,7 +64,7 @@ fn read(
     let names = RuleWording { target, encoding };
     while let Ok(Some(row)) = rows.next_row() {
         eitri_dwarf::work::step();
-        let place = places.plain(&names.describe(row, return_register), "", strings);
+        let place = places.plain(&described(&names, row, return_register), "", strings);
         match rules.last_mut() {
             Some(last) if last.place == place && last.pcs.end == row.start => last.pcs.end = row.end,
             _ => rules.push(Rule { pcs: row.start..row.end, place }),
@@ -72,50 +73,21 @@ fn read(
     rules
 }
 
-struct RuleWording<'a> {
-    target: Option<&'a Target>,
-    encoding: Encoding,
-}
-
-impl RuleWording<'_> {
-    fn register(&self, reg: Reg) -> String {
-        let known = self.target.and_then(|target| target.register(reg));
-        known.map_or_else(|| format!("register {}", reg.0), |known| known.name().to_string())
+/// Describes a row: the rules of the canonical frame address, of the return address, and of registers that are saved.
+fn described(names: &RuleWording<'_>, row: &FrameRow<'_>, return_register: Reg) -> LocationText {
+    let cfa = names.cfa(row.cfa);
+    let mut meaning = format!("canonical frame address: {cfa}");
+    let rule = row.rule(return_register);
+    meaning += &format!("\nreturn address: {}", rule.map_or("no rule".into(), |rule| names.rule(rule)));
+    let is_saved =
+        |rule: &RegisterRule<'_>| !matches!(rule, RegisterRule::Undefined | RegisterRule::SameValue);
+    let mut saved = row.rules.iter().filter(|(reg, rule)| *reg != return_register && is_saved(rule));
+    for (reg, rule) in saved.by_ref().take(MOST) {
+        meaning += &format!("\n{}: {}", names.register(*reg), names.rule(*rule));
     }
-
-    fn describe(&self, row: &FrameRow<'_>, return_register: Reg) -> LocationText {
-        let cfa = match row.cfa {
-            CfaRule::Unset => "no rule".into(),
-            CfaRule::Register { register, offset, .. } => format!("{}{offset:+}", self.register(register)),
-            CfaRule::Expression(expr) => text::print(expr, self.encoding, self.target),
-        };
-        let mut meaning = format!("canonical frame address: {cfa}");
-        let rule = row.rule(return_register);
-        meaning += &format!("\nreturn address: {}", rule.map_or("no rule".into(), |rule| self.rule(rule)));
-        let is_saved =
-            |rule: &RegisterRule<'_>| !matches!(rule, RegisterRule::Undefined | RegisterRule::SameValue);
-        let mut saved = row.rules.iter().filter(|(reg, rule)| *reg != return_register && is_saved(rule));
-        for (reg, rule) in saved.by_ref().take(MOST) {
-            meaning += &format!("\n{}: {}", self.register(*reg), self.rule(*rule));
-        }
-        let more = saved.count();
-        if more > 0 {
-            meaning += &format!("\n… and {more} more");
-        }
-        LocationText::new(LocationKind::Rule, cfa, meaning)
+    let more = saved.count();
+    if more > 0 {
+        meaning += &format!("\n… and {more} more");
     }
-
-    fn rule(&self, rule: RegisterRule<'_>) -> String {
-        match rule {
-            RegisterRule::Undefined => "undefined".into(),
-            RegisterRule::SameValue => "unchanged".into(),
-            RegisterRule::Offset(offset) => format!("stored at the canonical frame address{offset:+}"),
-            RegisterRule::ValOffset(offset) => format!("the canonical frame address{offset:+}"),
-            RegisterRule::Register(from) => format!("in {}", self.register(from)),
-            RegisterRule::Expression(expr) => {
-                format!("stored at {}", text::print(expr, self.encoding, self.target))
-            }
-            RegisterRule::ValExpression(expr) => text::print(expr, self.encoding, self.target),
-        }
-    }
+    LocationText::new(LocationKind::Rule, cfa, meaning)
 }

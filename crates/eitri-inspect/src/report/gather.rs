@@ -3,7 +3,7 @@
 mod tables;
 
 use std::collections::btree_map::Entry as Slot;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -94,6 +94,8 @@ struct Function {
     /// Pc, text.
     instructions: Vec<[u32; 2]>,
     coverage: [u32; 3],
+    /// Bytes at which variables are in PTX registers that no machine register has.
+    homeless: u64,
 }
 
 /// An inlined call.
@@ -134,6 +136,8 @@ pub(super) struct Gathered<'a> {
     symbols: HashMap<u64, Vec<&'a str>>,
     functions: Vec<Function>,
     places: Places,
+    /// Places in PTX registers that no machine register has.
+    homeless: HashSet<PlaceId>,
     /// File numbers by path.
     files: HashMap<String, u32>,
     paths: Vec<String>,
@@ -169,6 +173,7 @@ impl<'a> Gathered<'a> {
             symbols,
             functions: Vec::new(),
             places: Places::default(),
+            homeless: HashSet::new(),
             files: HashMap::new(),
             paths: vec![String::new()],
             sources: HashMap::new(),
@@ -201,7 +206,8 @@ impl<'a> Gathered<'a> {
         )))
     }
 
-    /// Adds the functions' coverage. Functions with the same name are in the same order.
+    /// Adds the functions' coverage: the bytes at which the page shows a location. Functions with the same name are in
+    /// the same order.
     pub(super) fn measure(&mut self, functions: &[FunctionCoverage]) {
         let mut by_name: HashMap<&str, VecDeque<&FunctionCoverage>> = HashMap::new();
         for measured in functions {
@@ -209,7 +215,8 @@ impl<'a> Gathered<'a> {
         }
         for function in &mut self.functions {
             if let Some(measured) = by_name.get_mut(function.name.as_str()).and_then(VecDeque::pop_front) {
-                let coverage = [measured.coverage.scope, measured.coverage.located, measured.coverage.sound];
+                let located = measured.coverage.available().saturating_sub(function.homeless);
+                let coverage = [measured.coverage.scope, located, measured.coverage.sound.min(located)];
                 function.coverage = coverage.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
             }
         }
@@ -535,6 +542,9 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         for homes in homes::cut(map, &registers, pcs) {
             let place = self.place(expr, index, class, Some((&registers, &homes.registers)));
             entries.push(Entry { start: homes.pcs.0, end: homes.pcs.1, place });
+            if homes.registers.iter().all(Vec::is_empty) {
+                self.gathered.homeless.insert(place);
+            }
         }
     }
 
@@ -609,7 +619,13 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             scope: scope.pcs,
             entries: known.entries.clone(),
         };
-        self.gathered.functions[index].variables.push(variable);
+        let homeless = known.entries.iter().filter(|entry| self.gathered.homeless.contains(&entry.place));
+        let bytes =
+            homeless.map(|entry| entry.end.min(scope.pcs.1).saturating_sub(entry.start.max(scope.pcs.0)));
+        let bytes = bytes.map(u64::from).sum::<u64>();
+        let function = &mut self.gathered.functions[index];
+        function.homeless += bytes;
+        function.variables.push(variable);
         self.add_findings(index, entry.offset(), number, &known.numbers);
     }
 

@@ -1,6 +1,6 @@
 // Timeline of a function: pcs downwards, a column for each variable. Only what is seen is drawn.
 
-const ROW = 19, COLUMN = 76, HEAD = 40, CALL = 9;
+const ROW = 19, COLUMN = 76, HEAD = 40, CALL = 9, INSTRUCTION = 216;
 
 function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -47,7 +47,20 @@ class Shown {
     }
     this.instructions = rangeOf("instructions");
     this.hasText = this.instructions[1] > this.instructions[0];
+    // Characters of the longest pc, which is the last, and of the longest line.
+    this.pcLength = data.shortPc(f, this.rows[this.rows.length - 1]).length;
+    this.lineLength = "line".length;
+    for (let index = this.lines[0]; index < this.lines[1]; index++) {
+      this.lineLength = Math.max(this.lineLength, this.lineText(data.lines.row(index)).length);
+    }
   }
+
+  // Line with the name of its file, except in the function's main file.
+  lineText({ file, line }) {
+    return line ? `${file === this.main ? "" : this.fileName(file)}:${line}` : "–";
+  }
+
+  fileName(file) { return this.data.text(this.data.files.get(file, "path")).split("/").pop(); }
 
   of(key) { return this.findings.get(key) ?? []; }
 
@@ -143,17 +156,22 @@ class Timeline {
     this.draw();
   }
 
-  // Fits the margin to the width: a narrow timeline shows no instructions, so that variables have room.
+  // Fits the margin to its longest texts. Instructions are shown only if variables still have room beside them, and long
+  // lines are cut.
   fit() {
-    const { shown } = this;
+    const { shown, root, corner } = this;
     if (!shown) return;
-    this.hasText = shown.hasText && this.root.clientWidth >= 560;
-    this.gutterWidth = (this.hasText ? 340 : this.root.clientWidth >= 560 ? 150 : 116) + shown.depth * CALL;
+    root.style.setProperty("--pc-length", shown.pcLength);
+    root.style.setProperty("--line-length", Math.min(shown.lineLength, root.clientWidth < 560 ? 11 : 20));
+    corner.style.paddingRight = px(shown.depth * CALL);
     const height = px(shown.rows.length * ROW), width = px(shown.columns.length * COLUMN);
-    this.root.style.gridTemplate = `${px(HEAD)} ${height} / ${px(this.gutterWidth)} ${width}`;
-    this.root.setAttribute("aria-rowcount", shown.columns.length);
-    const names = ["pc", ...(this.hasText ? ["instruction"] : []), "line"];
-    this.corner.replaceChildren(...names.map((name) => el("span", { class: name }, name)));
+    root.style.gridTemplate = `${px(HEAD)} ${height} / max-content ${width}`;
+    root.setAttribute("aria-rowcount", shown.columns.length);
+    const head = (names) => corner.replaceChildren(...names.map((name) => el("span", { class: name }, name)));
+    head(["pc", "line"]);
+    this.hasText = shown.hasText && root.clientWidth - corner.offsetWidth >= INSTRUCTION + 3 * COLUMN;
+    if (this.hasText) head(["pc", "instruction", "line"]);
+    this.gutterWidth = corner.offsetWidth;
   }
 
   later() {
@@ -251,13 +269,11 @@ class Timeline {
       const pc = rows[row], line = row < rows.length - 1 ? this.shown.lineAt(pc) : null;
       const isNew = line && (line.line !== last?.line || line.file !== last?.file);
       last = line;
-      const file = isNew ? data.text(data.files.get(line.file, "path")).split("/").pop() : "";
-      const isMain = isNew && line.file === this.shown.main;
       all.push(el("div", {
         class: `row ${isNew ? "new" : ""} ${pc === this.pc ? "current" : ""}`, style: { top: px(row * ROW) },
         onclick: () => this.choose(null, null, pc),
       }, el("span", { class: "pc" }, data.shortPc(f, pc)), ...(hasText ? [el("span", { class: "instruction" }, texts.get(pc) ?? "")] : []),
-      el("span", { class: "line", title: file }, isNew ? line.line ? `${isMain ? "" : file}:${line.line}` : "–" : "")));
+      el("span", { class: "line", title: isNew ? this.shown.fileName(line.file) : "" }, isNew ? this.shown.lineText(line) : "")));
     }
     for (let call = calls[0]; call < calls[1]; call++) {
       const { depth, name, line } = data.calls.row(call), [from, to] = data.rangesOf(call);

@@ -16,11 +16,14 @@ pub fn percent(bytes: u64, of: u64) -> Option<f64> {
 pub struct Coverage {
     /// Code bytes in the scopes.
     pub scope: u64,
-    /// Bytes of code in the scopes at which a variable has a location. Bytes in two overlapping entries count twice.
+    /// Bytes of code in the scopes at which a variable has a location entry. Bytes in two overlapping entries count twice.
     pub located: u64,
+    /// Bytes in `located` at which the entry states that the variable is unavailable: its expression is empty, or has
+    /// empty pieces only (DWARF 5 section 2.6.1.1.4). `llvm-dwarfdump` counts them as located.
+    pub unavailable: u64,
     /// Bytes in `located` whose location needs a value at function entry (`DW_OP_entry_value`).
     pub entry_values: u64,
-    /// Bytes in `located` without the entries in which `lint` finds an error.
+    /// Bytes in `located` without the entries in which `lint` finds an error, and without the unavailable bytes.
     pub sound: u64,
 }
 
@@ -28,6 +31,11 @@ impl Coverage {
     /// Returns the sound part of the scopes in percent: 0 to 100, and more where locations overlap. `None` without scopes.
     pub fn percent(&self) -> Option<f64> {
         percent(self.sound, self.scope)
+    }
+
+    /// Returns the bytes at which the variable has a location that is not empty.
+    pub fn available(&self) -> u64 {
+        self.located.saturating_sub(self.unavailable)
     }
 
     /// Returns the histogram indices: with values at function entry, and without.
@@ -54,6 +62,7 @@ impl AddAssign for Coverage {
     fn add_assign(&mut self, other: Self) {
         self.scope = self.scope.saturating_add(other.scope);
         self.located = self.located.saturating_add(other.located);
+        self.unavailable = self.unavailable.saturating_add(other.unavailable);
         self.entry_values = self.entry_values.saturating_add(other.entry_values);
         self.sound = self.sound.saturating_add(other.sound);
     }

@@ -13,9 +13,20 @@ use eitri_dwarf::read::ListEntry;
 struct Expression<'r> {
     bytes: &'r [u8],
     count: u64,
-    needs_entry_value: bool,
+    needs: Needs,
     /// The expression as lint knows it, if its locations were diagnosed.
     diagnosed: Option<Rc<Expr>>,
+}
+
+/// What a location needs to have a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// Nothing else than the machine's state.
+    State,
+    /// A value at function entry.
+    EntryValue,
+    /// The variable is unavailable.
+    Unavailable,
 }
 
 /// A unit's expressions.
@@ -52,8 +63,8 @@ impl<'r> Expressions<'r> {
                 None => {
                     let number = self.list.len() as u32;
                     self.numbers.insert(bytes, number);
-                    let needs_entry_value = needs_entry_value(bytes, encoding);
-                    self.list.push(Expression { bytes, count: 0, needs_entry_value, diagnosed: None });
+                    let needs = needs(bytes, encoding);
+                    self.list.push(Expression { bytes, count: 0, needs, diagnosed: None });
                     number
                 }
             };
@@ -62,9 +73,9 @@ impl<'r> Expressions<'r> {
         }
     }
 
-    /// Returns for each expression in the last location whether it needs a value at function entry.
-    pub(super) fn need_entry_values(&self) -> impl Iterator<Item = bool> {
-        self.last.iter().map(|number| self.list[*number as usize].needs_entry_value)
+    /// Returns what each expression in the last location needs.
+    pub(super) fn needs(&self) -> impl Iterator<Item = Needs> {
+        self.last.iter().map(|number| self.list[*number as usize].needs)
     }
 
     /// Returns the last location's expressions, in the form that lint diagnoses.
@@ -85,13 +96,25 @@ impl<'r> Expressions<'r> {
     }
 }
 
-/// Whether an expression uses a value at function entry.
-fn needs_entry_value(expr: &[u8], encoding: Encoding) -> bool {
-    // Two opcodes encode the operation.
-    let opcodes = [dw::DW_OP_entry_value.0, dw::DW_OP_GNU_entry_value.0];
-    if !expr.iter().any(|byte| opcodes.contains(byte)) {
-        return false;
+fn needs(expr: &[u8], encoding: Encoding) -> Needs {
+    // Two opcodes encode a value at function entry.
+    let entry_values = [dw::DW_OP_entry_value.0, dw::DW_OP_GNU_entry_value.0];
+    let operations = || Decoder::new(expr, encoding).map_while(Result::ok).map(|operation| operation.op);
+    if expr.iter().any(|byte| entry_values.contains(byte))
+        && operations().any(|op| matches!(op, Op::EntryValue { .. }))
+    {
+        return Needs::EntryValue;
     }
-    let operations = Decoder::new(expr, encoding).map_while(Result::ok);
-    operations.into_iter().any(|operation| matches!(operation.op, Op::EntryValue { .. }))
+    let is_empty = |op| {
+        matches!(
+            op,
+            Op::Piece { .. } | Op::BitPiece { .. } | Op::PieceEnd {} | Op::Undefined { .. } | Op::Nop {}
+        )
+    };
+    match Decoder::new(expr, encoding)
+        .all(|operation| operation.is_ok_and(|operation| is_empty(operation.op)))
+    {
+        true => Needs::Unavailable,
+        false => Needs::State,
+    }
 }

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::attributes::{OwnAttributes, Shape, entry_name, has_source, read};
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
-use super::expressions::Expressions;
+use super::expressions::{Expressions, Needs};
 use super::forms::Forms;
 use super::lines;
 use super::lists::list_bytes;
@@ -490,7 +490,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         scope: &Inherited,
     ) -> (Coverage, u64, bool) {
         let bytes = scope.bytes;
-        let whole = Coverage { scope: bytes, located: bytes, entry_values: 0, sound: bytes };
+        let whole = Coverage { scope: bytes, located: bytes, sound: bytes, ..Coverage::default() };
         if shape.has_value {
             return (whole, bytes, true);
         }
@@ -507,10 +507,11 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             }
             None => self.wrong.resize(self.list.len(), false),
         }
-        let entries = || self.list.iter().zip(&self.wrong);
-        if let Some((_, is_wrong)) = entries().find(|entry| entry.0.is_default()) {
-            let sound = if *is_wrong { 0 } else { bytes };
-            return (Coverage { sound, ..whole }, bytes, true);
+        let entries = || self.list.iter().zip(&self.wrong).zip(self.known.expressions.needs());
+        if let Some(((_, is_wrong), needs)) = entries().find(|((entry, _), _)| entry.is_default()) {
+            let unavailable = if needs == Needs::Unavailable { bytes } else { 0 };
+            let sound = if *is_wrong { 0 } else { bytes - unavailable };
+            return (Coverage { unavailable, sound, ..whole }, bytes, true);
         }
         let computed;
         let ranges = match self.scopes.innermost().map(|scope| &scope.own) {
@@ -523,16 +524,19 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             }
         };
         let mut any: u64 = 0;
-        for ((entry, is_wrong), needs_entry_value) in
-            entries().zip(self.known.expressions.need_entry_values())
-        {
+        for ((entry, is_wrong), needs) in entries() {
             any = any.saturating_add(entry.end.saturating_sub(entry.start));
             let bytes = ranges.overlap(&(entry.start..entry.end));
             coverage.located = coverage.located.saturating_add(bytes);
-            if needs_entry_value {
-                coverage.entry_values = coverage.entry_values.saturating_add(bytes);
+            let counted = match needs {
+                Needs::State => None,
+                Needs::EntryValue => Some(&mut coverage.entry_values),
+                Needs::Unavailable => Some(&mut coverage.unavailable),
+            };
+            if let Some(counted) = counted {
+                *counted = counted.saturating_add(bytes);
             }
-            if !is_wrong {
+            if !is_wrong && needs != Needs::Unavailable {
                 coverage.sound = coverage.sound.saturating_add(bytes);
             }
         }
