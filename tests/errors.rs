@@ -586,12 +586,22 @@ const CASES: &[Case] = &[
         a.m.describe_type(small)?.upper_bound(AttributeValue::Text("9")).map(drop)
     })),
     ("a subrange of 2^33 bits", || of(|a, _| a.m.subrange_type(a.unit, Some("small"), None, Some(1 << 33)).map(drop))),
+    ("a set of 2^33 bits", || of(|a, _| a.m.set_type(a.unit, Some("small"), None, Some(1 << 33)).map(drop))),
     ("a computed size of a number", || of(|a, _| {
         a.m.describe_type(a.int)?.size(AttributeValue::Unsigned(4)).map(drop)
     })),
     ("a variant part by a member that is missing", || of(|a, _| {
         let record = a.m.structure(a.unit, Some("record"), 4)?;
         a.m.variant_part_by(record, 0).map(drop)
+    })),
+    ("a variant part in 65 variants", || of(|a, _| {
+        let record = a.m.structure(a.unit, Some("record"), 4)?;
+        let mut part = a.m.undiscriminated_variant_part(record)?;
+        for _ in 0..65 {
+            let variant = a.m.variant(part, &[])?;
+            part = a.m.undiscriminated_variant_part(variant)?;
+        }
+        Ok(())
     })),
     ("a bound that is no member", || of_end(|a, _| {
         let record = a.m.structure(a.unit, Some("record"), 4)?;
@@ -815,6 +825,11 @@ const CASES: &[Case] = &[
         let n = a.m.variable(a.saxpy, "n", a.int)?.id();
         a.m.import(a.unit, Imported::Variable(n)).map(drop)
     })),
+    ("a member of a number imported", || of(|a, _| a.m.import(a.unit, Imported::Member(a.int, 0)).map(drop))),
+    ("a missing member imported", || of_end(|a, _| {
+        let record = a.m.structure(a.unit, Some("record"), 4)?;
+        a.m.import(a.unit, Imported::Member(record, 0)).map(drop)
+    })),
     ("a function imported as a namespace", || of(|a, _| {
         let scope = a.m.block(a.saxpy, &[])?;
         a.m.import(a.unit, Imported::Namespace(scope)).map(drop)
@@ -829,6 +844,11 @@ const CASES: &[Case] = &[
     ("a call without a pc", || of_end(|a, _| a.m.call(a.saxpy).map(drop))),
     ("a call that returns behind the function", || of(|a, _| a.m.call(a.saxpy)?.returns_to(0x184).map(drop))),
     ("a call of another unit's function", || of(|a, _| a.m.call(a.saxpy)?.calls(a.other_function).map(drop))),
+    ("a removed argument for a variable", || of(|a, _| {
+        let n = a.m.variable(a.saxpy, "n", a.int)?.id();
+        let mut call = a.m.call(a.saxpy)?;
+        call.returns_to(8)?.calls(a.saxpy)?.removed_argument(n).map(drop)
+    })),
     ("an argument for a variable", || of(|a, _| {
         let n = a.m.variable(a.saxpy, "n", a.int)?.id();
         let mut call = a.m.call(a.saxpy)?;

@@ -203,7 +203,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     Builder::import: |m, a, b| m.import(b.unit, Imported::Namespace(a.namespace)).map(drop),
         |m, a, b| m.import(a.unit, Imported::Namespace(b.namespace)).map(drop), |m, a, b| m.import(a.unit, Imported::AllOf(b.namespace)).map(drop),
         |m, a, b| m.import(a.unit, Imported::Function(b.callee)).map(drop), |m, a, b| m.import(a.unit, Imported::Variable(b.member)).map(drop),
-        |m, a, b| m.import(a.unit, Imported::Type(b.int)).map(drop);
+        |m, a, b| m.import(a.unit, Imported::Type(b.int)).map(drop), |m, a, b| m.import(a.unit, Imported::Member(b.composite, 0)).map(drop);
     Builder::incomplete: |m, a, b| m.incomplete(b.unit, CompositeKind::Struct, "i");
     Builder::inline_namespace: |m, a, b| m.inline_namespace(b.unit, "i");
     Builder::inlined: |m, a, b| m.inlined(b.function, a.callee, &[], a.line()), |m, a, b| m.inlined(a.function, b.callee, &[], a.line()),
@@ -237,6 +237,7 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     Builder::dynamic_composite: |m, a, b| m.dynamic_composite(b.unit, CompositeKind::Struct, None);
     Builder::variant_part_by: |m, a, b| m.variant_part_by(b.composite, 0);
     Builder::sized_enumeration: |m, a, b| m.sized_enumeration(b.unit, None, 4, &[]);
+    Builder::set_type: |m, a, b| m.set_type(b.unit, None, None, None), |m, a, b| m.set_type(a.unit, None, Some(b.int), None);
     Builder::static_member: |m, a, b| m.static_member(b.composite, "t", a.int).map(drop), |m, a, b| m.static_member(a.composite, "t", b.int).map(drop);
     Builder::structure: |m, a, b| m.structure(b.unit, None, 4);
     Builder::string_type: |m, a, b| m.string_type(b.unit, None, None);
@@ -261,7 +262,9 @@ const CALLS: &[(&str, &str, Call)] = calls! {
     ArgumentBuilder::parameter: |m, a, b| m.describe_call(a.call)?.argument(&Loc::register(scalar()))?.parameter(b.parameter).map(drop);
     ArgumentBuilder::points_to: |m, a, b| m.describe_call(a.call)?.argument(&Loc::register(scalar()))?.points_to(&b.pointer(), Val::constant(0)).map(drop),
         |m, a, b| m.describe_call(a.call)?.argument(&Loc::register(scalar()))?.points_to(&Loc::undefined(), b.number()).map(drop);
+    ArgumentBuilder::points_to_value: |m, a, b| m.describe_call(a.call)?.argument(&Loc::register(scalar()))?.points_to_value(b.number()).map(drop);
     ArgumentBuilder::value: |m, a, b| m.describe_call(a.call)?.argument(&Loc::register(scalar()))?.value(b.number()).map(drop);
+    CallBuilder::removed_argument: |m, a, b| m.describe_call(a.call)?.removed_argument(b.parameter).map(drop);
     CallBuilder::argument: |m, a, b| m.describe_call(a.call)?.argument(&b.pointer()).map(drop);
     CallBuilder::calls: |m, a, b| m.describe_call(a.call)?.calls(b.callee).map(drop);
     CallBuilder::clobbered_target: |m, a, b| m.describe_call(a.call)?.clobbered_target(b.number()).map(drop);

@@ -9,8 +9,8 @@ use crate::attributes;
 use crate::error::{Error, Result};
 use crate::model::{
     Address, AttributeOwner, Count, Dimension, Discriminant, EntityId, ExtraAttribute, ExtraValue,
-    FunctionId, Loc, Member, Module, NamespaceKind, PrimaryMap, ScopeId, ScopeKind, TypeId, TypeKind, UnitId,
-    Val, VariableId,
+    FunctionId, Imported, Loc, Member, Module, NamespaceKind, PrimaryMap, ScopeId, ScopeKind, TypeId,
+    TypeKind, UnitId, Val, VariableId,
 };
 
 /// Value of an attribute, for [`Builder::attribute`]. Each value has the shortest form that the DWARF version has.
@@ -427,7 +427,26 @@ pub(super) fn sort(module: &mut Module) -> Result<()> {
         Discriminant::Enclosing(ty, index) => Some((module.types[part.of].scope, ty, index)),
         _ => None,
     });
-    for (scope, ty, index) in referred.chain(discriminants) {
+    let imports = module.imports.values().filter_map(|import| match import.what {
+        Imported::Member(ty, index) => Some((import.scope, ty, index)),
+        _ => None,
+    });
+    let enumerators = module.imports.values().filter_map(|import| match import.what {
+        Imported::Enumerator(ty, index) => Some((import.scope, ty, index)),
+        _ => None,
+    });
+    for (scope, ty, index) in enumerators {
+        let count = parts(module, ty).enumerators;
+        if index as usize >= count {
+            let text = format!(
+                "enumerator {index}, counted from 0, of {} is imported; the type has {}",
+                module.called(ty),
+                crate::error::Count(count, "enumerator")
+            );
+            return Err(Error::bad_argument(text).or_at(module.at_scope(scope)));
+        }
+    }
+    for (scope, ty, index) in referred.chain(discriminants).chain(imports) {
         let count = parts(module, ty).members;
         if index as usize >= count {
             let text = format!(

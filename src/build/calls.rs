@@ -9,8 +9,8 @@ use super::slots::Slot;
 use crate::error::Result;
 use crate::model::entities::call_properties;
 use crate::model::{
-    Argument, Call, CallId, FunctionId, Loc, LocId, Node, ScopeId, ScopeKind, SourceLine, Val, VariableId,
-    VariableKind,
+    Argument, Call, CallId, FunctionId, Loc, LocId, Module, Node, ScopeId, ScopeKind, SourceLine, Val,
+    VariableId, VariableKind,
 };
 
 /// Describes a call. Made by [`Builder::call`].
@@ -181,6 +181,23 @@ impl CallBuilder<'_> {
             let what = "argument is in no storage; expected the register or memory in which the callee finds it on entry";
             return Err(crate::Error::bad_argument(what).or_at(self.builder.module.at_scope(scope)));
         }
+        Ok(self.new_argument(Some(location)))
+    }
+
+    /// Adds an argument that the compiler removed, by the callee's parameter: the callee finds it nowhere, but a debugger
+    /// shows its [value](ArgumentBuilder::value). The callee is set first. DWARF 5 section 3.4.2.
+    ///
+    /// # Errors
+    /// Same errors as [`ArgumentBuilder::parameter`].
+    pub fn removed_argument(&mut self, parameter: VariableId) -> Result<ArgumentBuilder<'_>> {
+        let module = &self.builder.module;
+        check_parameter(module, &module.calls[self.id], parameter)?;
+        let mut argument = self.new_argument(None);
+        argument.data().parameter = Some(parameter);
+        Ok(argument)
+    }
+
+    fn new_argument(&mut self, location: Option<LocId>) -> ArgumentBuilder<'_> {
         let index = self.builder.module.lists.arguments.len();
         self.builder.module.lists.arguments.push(Argument {
             call: self.id,
@@ -190,7 +207,7 @@ impl CallBuilder<'_> {
             data_location: None,
             data_value: None,
         });
-        Ok(ArgumentBuilder { builder: self.builder, index })
+        ArgumentBuilder { builder: self.builder, index }
     }
 
     fn number(&mut self, value: Val, what: &str) -> Result<LocId> {
@@ -239,6 +256,18 @@ impl ArgumentBuilder<'_> {
         Ok(self)
     }
 
+    /// Sets the value of the pointee, for an argument that is an address, where only the argument says where the pointee is:
+    /// gcc's description of a reference.
+    ///
+    /// # Errors
+    /// Same errors as [`value`](Self::value).
+    pub fn points_to_value(&mut self, value: Val) -> Result<&mut Self> {
+        let value = self.place(&Loc::value(value), "the data value of an argument")?;
+        let data = self.data();
+        (data.data_location, data.data_value) = (None, Some(value));
+        Ok(self)
+    }
+
     /// Sets the callee's parameter. gdb 13 ignores an argument with both a location and a parameter; for gdb 13, give
     /// only the location.
     ///
@@ -251,29 +280,20 @@ impl ArgumentBuilder<'_> {
         let call = self.data().call;
         let module = &self.builder.module;
         let call = &module.calls[call];
-        let context = || module.at_scope(call.scope);
-        known(module.variables.is_valid(parameter), || module.unknown(parameter))
-            .map_err(|error| error.or_at(context()))?;
+        check_parameter(module, call, parameter)?;
         let variable = &module.variables[parameter];
-        // Only the callee's parameters: a parameter of an inlined copy belongs to another scope.
-        let is_its = call.callee.is_some_and(|callee| module.functions[callee].scope == variable.scope);
-        if !is_its || variable.kind != VariableKind::Parameter {
-            let error = crate::Error::bad_argument(
-                "argument is for a variable that is not a parameter of the callee",
-            );
-            let variable = module.at_variable(parameter, None).variable;
-            return Err(error.or_at(context().with(|context| context.variable = variable)));
-        }
         let bits = module.types[variable.ty].value_bits;
         let unit = module.scopes[variable.scope].unit;
-        let place = module.nodes(module.lists.arguments[self.index].location);
         let what = "the argument";
         let procedures = &self.builder.procedures;
-        // The location may cover only a part of the argument, so that no size is required.
-        let checked = loc::check_in(module, procedures, unit, place, None, what, loc::UNKNOWN);
-        checked
-            .and_then(|checked| loc::known_lane(&module.target, what, &checked, bits.unwrap_or(u64::MAX)))
-            .map_err(|error| error.or_at(context()))?;
+        if let Some(location) = module.lists.arguments[self.index].location {
+            // The location may cover only a part of the argument, so that no size is required.
+            let place = module.nodes(location);
+            let checked = loc::check_in(module, procedures, unit, place, None, what, loc::UNKNOWN);
+            checked
+                .and_then(|checked| loc::known_lane(&module.target, what, &checked, bits.unwrap_or(u64::MAX)))
+                .map_err(|error| error.or_at(module.at_scope(call.scope)))?;
+        }
         self.data().parameter = Some(parameter);
         Ok(self)
     }
@@ -287,6 +307,27 @@ impl ArgumentBuilder<'_> {
     fn data(&mut self) -> &mut Argument {
         &mut self.builder.module.lists.arguments[self.index]
     }
+}
+
+/// Refuses a variable that is not a parameter of the function that a call calls.
+fn check_parameter(module: &Module, call: &Call, parameter: VariableId) -> Result<()> {
+    let context = || module.at_scope(call.scope);
+    known(module.variables.is_valid(parameter), || module.unknown(parameter))
+        .map_err(|error| error.or_at(context()))?;
+    let variable = &module.variables[parameter];
+    // Only the callee's parameters: a parameter of an inlined copy belongs to another scope. A parameter that is removed from an
+    // instance is that of the function.
+    let is_its = call.callee.is_some_and(|callee| {
+        let origin = module.functions[callee].origin;
+        [Some(callee), origin].into_iter().flatten().any(|id| module.functions[id].scope == variable.scope)
+    });
+    if is_its && variable.kind == VariableKind::Parameter {
+        return Ok(());
+    }
+    let error =
+        crate::Error::bad_argument("argument is for a variable that is not a parameter of the callee");
+    let variable = module.at_variable(parameter, None).variable;
+    Err(error.or_at(context().with(|context| context.variable = variable)))
 }
 
 /// Returns whether a location can have storage: a number, a constant, a pointer to a variable and an undefined location

@@ -9,8 +9,9 @@ use super::variables::takes_parameters;
 use super::{attributes, frame, lanes, macros, parts, slots};
 use crate::error::{Aligned, At, Error, ErrorKind, Quantity, Ranges, Result};
 use crate::model::{
-    Address, AttributeOwner, EntryOrder, ExtraValue, Function, Lanes, Module, PrimaryMap, Scope, ScopeId,
-    ScopeKind, SecondaryMap, TypeId, UnitId, Variable, VariableId, VariableKind, VariantPartId,
+    Address, AttributeOwner, Discriminant, EntryOrder, ExtraValue, Function, Imported, Lanes, Module,
+    PrimaryMap, Scope, ScopeId, ScopeKind, SecondaryMap, TypeId, UnitId, Variable, VariableId, VariableKind,
+    VariantPartId,
 };
 
 /// Variable count from which a module is large: it is handed over without unused memory, which is not kept. Nor is a
@@ -229,6 +230,17 @@ impl Builder {
             };
             has_owner && !matches!(attribute.value, ExtraValue::Member(ty, _) if !is_whole(ty))
         });
+        for part in self.module.variant_parts.values_mut().filter(|part| !is_whole(part.of)) {
+            part.discriminant = Discriminant::None;
+        }
+        // An import of a removed member stays as that of its type, because further entities refer to imports by number.
+        for import in self.module.imports.values_mut() {
+            if let Imported::Member(ty, _) = import.what
+                && !is_whole(ty)
+            {
+                import.what = Imported::Type(ty);
+            }
+        }
         types
     }
 

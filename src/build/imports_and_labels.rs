@@ -6,6 +6,7 @@ use super::scopes::InScope;
 use crate::error::Result;
 use crate::model::{
     Import, ImportId, Imported, Label, LabelId, Module, NamespaceKind, ScopeId, ScopeKind, SourceLine,
+    TypeKind,
 };
 
 /// Describes an import. Made by [`Builder::import`].
@@ -111,7 +112,9 @@ fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
     let unit = match what {
         Imported::Function(id) => module.functions.get(id).map(|of| module.scopes[of.scope].unit),
         Imported::Variable(id) => module.variables.get(id).map(|imported| module.scopes[imported.scope].unit),
-        Imported::Type(id) => module.types.get(id).map(|imported| imported.unit),
+        Imported::Type(id) | Imported::Member(id, _) | Imported::Enumerator(id, _) => {
+            module.types.get(id).map(|imported| imported.unit)
+        }
         Imported::Namespace(id) | Imported::AllOf(id) => module.scopes.get(id).map(|imported| imported.unit),
     };
     let is_namelist =
@@ -122,7 +125,9 @@ fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
     known(unit.is_some_and(is_there), || match what {
         Imported::Function(id) => module.unknown_in(id, " of this unit"),
         Imported::Variable(id) => module.unknown_in(id, " of this unit"),
-        Imported::Type(id) => module.unknown_in(id, " of this unit"),
+        Imported::Type(id) | Imported::Member(id, _) | Imported::Enumerator(id, _) => {
+            module.unknown_in(id, " of this unit")
+        }
         Imported::Namespace(id) | Imported::AllOf(id) => module.unknown_in(id, " of this unit"),
     })?;
     match what {
@@ -138,6 +143,16 @@ fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
         }
         Imported::Variable(id) if module.function_of(module.variables[id].scope).is_some() => {
             Err(crate::Error::bad_argument("imported variable belongs to a function"))
+        }
+        Imported::Member(id, _) if !matches!(module.types[id].kind, TypeKind::Composite(_)) => {
+            Err(crate::Error::bad_argument(format!(
+                "{} has no data members; expected a structure, class or union",
+                module.called(id)
+            )))
+        }
+        Imported::Enumerator(id, _) if !matches!(module.types[id].kind, TypeKind::Enum { .. }) => {
+            let what = format!("{} has no enumerators; expected an enumeration", module.called(id));
+            Err(crate::Error::bad_argument(what))
         }
         Imported::Namespace(id) | Imported::AllOf(id)
             if !matches!(module.scopes[id].kind, ScopeKind::Namespace { .. }) =>

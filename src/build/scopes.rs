@@ -167,7 +167,9 @@ impl Builder {
         Ok(self.scope(parent, ScopeKind::Namespace { name, kind }))
     }
 
-    /// Adds a lexical block: half-open pc ranges in bytes from the function start.
+    /// Adds a lexical block: half-open pc ranges in bytes from the function start. The single range `0..0` is a block whose code
+    /// the compiler removed: debuggers do not show what is in it. What is in a block without ranges, they show in the scope
+    /// around it.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::EmptyRange`];
@@ -396,6 +398,8 @@ impl Builder {
             sorted.sort_unstable_by_key(|range| range.start);
             &sorted
         };
+        // Without code, a block is nowhere in the scope around it.
+        let is_removed = kind == ScopeKind::Block && matches!(ranges, [Range { start: 0, end: 0 }]);
         // Computed once, but reported in the order of the ranges, with other errors of earlier ranges first.
         let met = first_overlap(ranges);
         for (index, range) in ranges.iter().enumerate() {
@@ -404,7 +408,9 @@ impl Builder {
             // Outer ranges are disjoint: only the last range that begins at or before the inner range can contain it.
             let last_around = after.checked_sub(1).map(|last| &outer[last]);
             let is_inside = outer.is_empty() || last_around.is_some_and(|around| range.end <= around.end);
-            let error = if let Err(error) = pcs::range(&self.module.target, size, range) {
+            let error = if is_removed {
+                continue;
+            } else if let Err(error) = pcs::range(&self.module.target, size, range) {
                 error
             } else if let Some((_, other)) = met.as_ref().filter(|&&(context, _)| context == index) {
                 ErrorKind::OverlappingRanges { kind: Ranges::Scope, other: other.clone() }.into()

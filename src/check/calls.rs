@@ -91,7 +91,7 @@ fn compare_argument<'a, 'o>(
     }
     meanings.report.entries += 1;
     let locations = [
-        (Some(dw::DW_AT_location), Some(argument.location), false),
+        (Some(dw::DW_AT_location), argument.location, false),
         (Some(words.value), argument.value, true),
         (Some(dw::DW_AT_call_data_location), argument.data_location, false),
         (Some(words.data_value), argument.data_value, true),

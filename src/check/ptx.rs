@@ -109,7 +109,9 @@ pub(super) fn compare(module: &Module, texts: &[Text<'_>]) -> PtxReport {
             }
             let callee = code(call.callee);
             let there = Place { variable: argument.parameter, call: Some(id), pcs: None, code: callee };
-            compared.location(&there, argument.location);
+            if let Some(location) = argument.location {
+                compared.location(&there, location);
+            }
         }
     }
     compared.report

@@ -15,7 +15,7 @@ use super::structure::check_offset_forms;
 use super::tree::is_type;
 use super::types::same_type;
 use crate::error::At;
-use crate::model::{BaseOffset, Count, Discriminant, ScopeKind, StringId, TypeId, TypeKind};
+use crate::model::{BaseOffset, Count, Discriminant, Imported, ScopeKind, StringId, TypeId, TypeKind};
 use crate::read::{Entry, Unit};
 
 /// Tag, enclosing namespaces, name.
@@ -127,6 +127,11 @@ pub(super) fn report_types_outside(compare: &mut Compare<'_, '_>) {
         module.types().map(|(id, _)| id).filter(|&id| !can_be_alone(compare, id)).collect();
     // A signature does not cover attributes without a field.
     stays.extend(module.lists.attributes.iter().filter_map(|attribute| attribute.owner.ty(module)));
+    // Nothing outside a type unit can refer to parts of its type.
+    stays.extend(module.imports().filter_map(|(_, import)| match import.what {
+        Imported::Member(ty, _) | Imported::Enumerator(ty, _) => Some(ty),
+        _ => None,
+    }));
     add_users(compare, &mut stays);
     let is_own =
         |offset| compare.file.dwarf.unit_at(offset).is_some_and(|unit| unit.type_offset == Some(offset));

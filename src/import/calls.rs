@@ -6,7 +6,9 @@ use super::importer::{Importer, Place, refused};
 use super::parts::Border;
 use super::scopes::call_line;
 use super::unimported::UnimportedReason;
-use crate::model::{AttributeOwner, CallId};
+use crate::build::ArgumentBuilder;
+use crate::error::Error;
+use crate::model::{AttributeOwner, CallId, Loc, Val};
 use crate::read::{Entry, ResolvedValue};
 
 /// Imports a call.
@@ -121,72 +123,107 @@ fn argument<'d, 'o>(
     count: &mut u32,
 ) {
     let location = match importer.take(part, dw::DW_AT_location) {
-        Some(ResolvedValue::Expr(bytes)) => importer.location(part, bytes),
+        Some(ResolvedValue::Expr(bytes)) => importer.location(part, bytes).map(Some),
         Some(value) => Err(UnimportedReason::class(value, "an expression")),
-        None => Err(UnimportedReason::NoProperty),
+        None => Ok(None),
     };
     let location = match location {
         Ok(location) => location,
         Err(reason) => return importer.leave_entry(part, reason),
     };
-    let expression = |importer: &mut Importer<'d, 'o>, names: [DwAt; 2]| {
-        let name = names.into_iter().find(|&name| part.has(name))?;
-        let value = importer.take(part, name)?;
-        let ResolvedValue::Expr(bytes) = value else {
-            importer.leave(part, name, UnimportedReason::class(value, "an expression"));
-            return None;
+    let name = if is_gnu { dw::DW_AT_abstract_origin } else { dw::DW_AT_call_parameter };
+    let parameter = importer.take(part, name).map(|value| importer.variable_at(part, value));
+    let known = parameter.as_ref().and_then(|parameter| parameter.as_ref().ok().copied());
+    let values = argument_values(importer, part);
+    let made = importer.m.describe_call(id).and_then(|mut call| {
+        let (mut argument, refusal) = match (&location, known) {
+            (Some(location), known) => {
+                let mut argument = call.argument(location)?;
+                let refusal = known.and_then(|known| argument.parameter(known).err());
+                (argument, refusal)
+            }
+            // An argument that the compiler removed is identified by its parameter.
+            (None, Some(known)) => (call.removed_argument(known)?, None),
+            (None, None) => {
+                return Err(Error::bad_argument("the argument has neither a location nor a known parameter"));
+            }
         };
-        Some((name, bytes))
-    };
-    let value = expression(importer, [dw::DW_AT_call_value, dw::DW_AT_GNU_call_site_value]).and_then(
-        |(name, bytes)| importer.value(part, bytes).map_err(|why| importer.leave(part, name, why)).ok(),
-    );
-    let data_location = expression(importer, [dw::DW_AT_call_data_location; 2]).and_then(|(name, bytes)| {
-        let location = importer.location(part, bytes).map_err(|why| importer.leave(part, name, why)).ok();
-        Some((name, location?))
+        Ok((refusal, values.set(&mut argument)))
     });
-    let data_value = expression(importer, [dw::DW_AT_call_data_value, dw::DW_AT_GNU_call_site_data_value])
-        .and_then(|(name, bytes)| {
-            let value = importer.value(part, bytes).map_err(|why| importer.leave(part, name, why)).ok();
-            Some((name, value?))
-        });
-    // The model has both or neither.
-    if let (Some((name, _)), None) = (&data_location, &data_value) {
-        importer.leave(part, *name, UnimportedReason::NoProperty);
-    }
-    if let (None, Some((name, _))) = (&data_location, &data_value) {
-        importer.leave(part, *name, UnimportedReason::NoProperty);
-    }
-    let parameter = if is_gnu { dw::DW_AT_abstract_origin } else { dw::DW_AT_call_parameter };
-    let variable = importer.take(part, parameter).map(|value| importer.variable_at(part, value));
-    let added = importer.m.describe_call(id).and_then(|mut call| {
-        let mut argument = call.argument(&location)?;
-        let mut refused = None;
-        if let Some(value) = value {
-            refused = argument.value(value).err();
-        }
-        if let (Some((_, location)), Some((_, value))) = (data_location, data_value) {
-            refused = argument.points_to(&location, value).err().or(refused);
-        }
-        let no_parameter = match &variable {
-            Some(Ok(variable)) => argument.parameter(*variable).err(),
-            _ => None,
-        };
-        Ok((refused, no_parameter))
-    });
-    let (value, no_parameter) = match added {
-        Ok(refused) => refused,
+    let (no_parameter, no_value) = match made {
+        Ok(refusals) => refusals,
         Err(error) => return importer.leave_entry(part, refused(error)),
     };
     importer.own(part, AttributeOwner::Argument(id, *count));
     *count += 1;
-    if let Some(error) = value {
+    if let Some(error) = no_value {
         importer.list(part, None, refused(error));
     }
-    match (variable, no_parameter) {
-        (Some(Err(reason)), _) => importer.leave(part, parameter, reason),
-        (_, Some(error)) => importer.leave(part, parameter, refused(error)),
-        _ => {}
+    if let Some(reason) = no_parameter.map(refused).or(parameter.and_then(Result::err)) {
+        importer.leave(part, name, reason);
+    }
+}
+
+/// What a caller knows about an argument.
+struct ArgumentValues {
+    value: Option<Val>,
+    /// Value of the object to which the argument points, with the object's location if the argument is not its address.
+    pointee: Option<(Option<Loc>, Val)>,
+}
+
+impl ArgumentValues {
+    /// Sets the values. Returns why a value is refused.
+    fn set(self, argument: &mut ArgumentBuilder<'_>) -> Option<Error> {
+        let refused = self.value.and_then(|value| argument.value(value).err());
+        let pointee = self.pointee.and_then(|(location, value)| match location {
+            Some(location) => argument.points_to(&location, value).err(),
+            None => argument.points_to_value(value).err(),
+        });
+        refused.or(pointee)
+    }
+}
+
+/// Takes the values of an argument.
+fn argument_values<'d, 'o>(importer: &mut Importer<'d, 'o>, part: Entry<'d, 'o>) -> ArgumentValues {
+    let value = expression(importer, part, [dw::DW_AT_call_value, dw::DW_AT_GNU_call_site_value]);
+    let value = value.and_then(|(name, bytes)| {
+        importer.value(part, bytes).map_err(|why| importer.leave(part, name, why)).ok()
+    });
+    let location = expression(importer, part, [dw::DW_AT_call_data_location; 2]);
+    let location = location.and_then(|(name, bytes)| {
+        let location = importer.location(part, bytes).map_err(|why| importer.leave(part, name, why)).ok();
+        Some((name, location?))
+    });
+    let data = expression(importer, part, [dw::DW_AT_call_data_value, dw::DW_AT_GNU_call_site_data_value]);
+    let data = data.and_then(|(name, bytes)| {
+        let value = importer.value(part, bytes).map_err(|why| importer.leave(part, name, why)).ok();
+        Some((name, value?))
+    });
+    let pointee = match (location, data) {
+        (location, Some((_, value))) => Some((location.map(|(_, location)| location), value)),
+        // The location of an object without a value says nothing.
+        (Some((name, _)), None) => {
+            importer.leave(part, name, UnimportedReason::NoProperty);
+            None
+        }
+        (None, None) => None,
+    };
+    ArgumentValues { value, pointee }
+}
+
+/// Takes the expression of the first attribute that an entry has.
+fn expression<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    part: Entry<'d, 'o>,
+    names: [DwAt; 2],
+) -> Option<(DwAt, &'o [u8])> {
+    let name = names.into_iter().find(|&name| part.has(name))?;
+    match importer.take(part, name)? {
+        ResolvedValue::Expr(bytes) => Some((name, bytes)),
+        value => {
+            importer.leave(part, name, UnimportedReason::class(value, "an expression"));
+            None
+        }
     }
 }
 

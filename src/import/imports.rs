@@ -24,7 +24,11 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, '
         None => {
             let function = importer.known_function(referred).map(Imported::Function);
             let variable = importer.known_variable(referred).map(Imported::Variable);
-            function.or(variable).or(importer.known_type(referred).map(Imported::Type))
+            let member = importer.member_at(referred).map(|(ty, index)| Imported::Member(ty, index));
+            let enumerator = importer.enumerator_at(referred);
+            let enumerator = enumerator.map(|(ty, index)| Imported::Enumerator(ty, index));
+            let ty = importer.known_type(referred).map(Imported::Type);
+            function.or(variable).or(ty).or(member).or(enumerator)
         }
     };
     let Some(what) = what else {

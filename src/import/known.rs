@@ -72,10 +72,17 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Keeps which entries the current unit's entities were made of.
     pub(super) fn keep_entries(&mut self) {
-        let Entities { types, scopes, variables, functions, .. } = &self.made;
+        let Entities { types, scopes, variables, functions, instances, .. } = &self.made;
         self.entries.add(variables, functions);
         types.iter().for_each(|(&key, &ty)| self.entries.positions.add_type(ty, key));
-        scopes.iter().for_each(|(&key, place)| self.entries.positions.add_scope(place.scope, key));
+        // The instance with code also has the calls beside a block, whose order does not depend on where the abstract instance is.
+        let module = self.m.described();
+        let is_abstract = |key: &Key, scope: ScopeId| {
+            matches!(module.scope(scope).kind, ScopeKind::Block)
+                && instances.get(key).is_some_and(|instance| scopes.contains_key(&instance.offset()))
+        };
+        let placed = scopes.iter().filter(|(key, place)| !is_abstract(key, place.scope));
+        placed.for_each(|(&key, place)| self.entries.positions.add_scope(place.scope, key));
         variables.iter().for_each(|(&key, &variable)| self.entries.positions.add_variable(variable, key));
         for (key, members) in core::mem::take(&mut self.entries.static_members) {
             if let Some(&variable) = variables.get(&key) {
@@ -137,9 +144,15 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Returns the data member outside variants that an entry is, with its type: by its index, if all members of the type
     /// are imported. The members of a type are looked at once.
     pub(super) fn member_at(&mut self, member: Entry<'d, 'o>) -> Option<(TypeId, u32)> {
-        if member.tag() != dw::DW_TAG_member {
-            return None;
-        }
+        if member.tag() == dw::DW_TAG_member { self.part_at(member) } else { None }
+    }
+
+    /// Returns the enumerator that an entry is, with its type, by its index.
+    pub(super) fn enumerator_at(&mut self, enumerator: Entry<'d, 'o>) -> Option<(TypeId, u32)> {
+        if enumerator.tag() == dw::DW_TAG_enumerator { self.part_at(enumerator) } else { None }
+    }
+
+    fn part_at(&mut self, member: Entry<'d, 'o>) -> Option<(TypeId, u32)> {
         if let Some(&known) = self.made.indexed.members.get(&member.offset()) {
             return Some(known);
         }
@@ -148,9 +161,10 @@ impl<'d, 'o> Importer<'d, 'o> {
         if !self.made.indexed.types.insert(around.offset()) {
             return None;
         }
-        let is_data = |part: &Entry<'d, 'o>| part.tag() == dw::DW_TAG_member && class(*part) == Class::Other;
+        let is_data = |part: &Entry<'d, 'o>| part.tag() == member.tag() && class(*part) == Class::Other;
         let count = match self.m.described().ty(ty).kind() {
             TypeKind::Composite(composite) => composite.members.len(),
+            TypeKind::Enum { enumerators, .. } => enumerators.len(),
             _ => return None,
         };
         if around.children().filter(is_data).count() != count {

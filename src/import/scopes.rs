@@ -210,6 +210,11 @@ impl<'d, 'o> Importer<'d, 'o> {
                 },
             }
         }
+        // Debuggers do not show what is in a block whose code was removed, and do for a block without pcs.
+        let is_empty = matches!(reason, Some(UnimportedReason::EmptyPcs)) && inside.is_empty();
+        if is_empty && entry.tag() == dw::DW_TAG_lexical_block {
+            return Vec::from([Range::default()]);
+        }
         if let Some(reason) = reason {
             self.leave_pcs(entry, reason);
         }

@@ -77,8 +77,13 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     variables::located(importer);
     types::described(importer);
     for entry in core::mem::take(&mut importer.made.copies) {
-        if entry.tag() == dw::DW_TAG_subprogram {
-            functions::located(importer, entry);
+        match class(entry) {
+            Class::Scope if entry.tag() == dw::DW_TAG_subprogram => functions::located(importer, entry),
+            Class::Type if !importer.is_of_unit(entry) => {
+                let imports = entry.children().filter(|part| part.tag() == dw::DW_TAG_imported_declaration);
+                imports.for_each(|import| imports::import(importer, import, dw::DW_AT_import));
+            }
+            _ => {}
         }
     }
     for entry in entries().filter(|entry| selected.has(entry.index())) {

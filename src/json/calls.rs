@@ -24,8 +24,9 @@ label_properties! {
     object Label { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a> }
 }
 objects! {
-    Argument { call: Ref<'a>, location: Loc<'a> } {
-        parameter: Ref<'a>, value: Val<'a>, points_to: (Loc<'a>, Val<'a>),
+    Argument { call: Ref<'a> } {
+        location: Loc<'a>, parameter: Ref<'a>, value: Val<'a>, points_to: (Loc<'a>, Val<'a>),
+        points_to_value: Val<'a>,
     }
 }
 
@@ -57,7 +58,8 @@ impl<'a> Argument<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let call = reader.call(&self.call)?;
         let unit = reader.unit_of(reader.builder.described().call(call).scope);
-        let location = loc::whole::<model::Loc, _>(reader, unit, &self.location)?;
+        let location = self.location.map(|location| loc::whole::<model::Loc, _>(reader, unit, &location));
+        let location = location.transpose()?;
         let parameter = self.parameter.map(|parameter| reader.variable(&parameter)).transpose()?;
         let value = self.value.map(|value| loc::whole::<model::Val, _>(reader, unit, &value)).transpose()?;
         let mut points_to = None;
@@ -65,15 +67,28 @@ impl<'a> Argument<'a> {
             let location: model::Loc = loc::whole(reader, unit, &location)?;
             points_to = Some((location, loc::whole::<model::Val, _>(reader, unit, &value)?));
         }
+        let points_to_value = self.points_to_value;
+        let points_to_value =
+            points_to_value.map(|value| loc::whole::<model::Val, _>(reader, unit, &value)).transpose()?;
         let mut call = reader.builder.describe_call(call)?;
-        let mut argument = call.argument(&location)?;
+        let mut argument = match (&location, parameter) {
+            (Some(location), _) => call.argument(location)?,
+            (None, Some(parameter)) => call.removed_argument(parameter)?,
+            (None, None) => {
+                return Err(Error::bad_argument(
+                    "argument has neither a location nor a parameter; expected `location`, `parameter` or both",
+                ));
+            }
+        };
         if let Some(value) = value {
             argument.value(value)?;
         }
         if let Some((location, value)) = points_to {
             argument.points_to(&location, value)?;
+        } else if let Some(value) = points_to_value {
+            argument.points_to_value(value)?;
         }
-        if let Some(parameter) = parameter {
+        if let Some(parameter) = parameter.filter(|_| location.is_some()) {
             argument.parameter(parameter)?;
         }
         Ok(())
@@ -84,9 +99,14 @@ impl<'a> Argument<'a> {
         Self {
             parameter: argument.parameter.map(|parameter| known.variable_ref(parameter)),
             value: argument.value.map(|value| loc::written_number(known, value)),
+            points_to_value: argument
+                .data_value
+                .filter(|_| points_to.is_none())
+                .map(|value| loc::written_number(known, value)),
             points_to: points_to
                 .map(|(location, value)| (loc::written(known, location), loc::written_number(known, value))),
-            ..Self::new(known.call_ref(call), loc::written(known, argument.location))
+            location: argument.location.map(|location| loc::written(known, location)),
+            ..Self::new(known.call_ref(call))
         }
     }
 }
@@ -108,6 +128,8 @@ impl<'a> Import<'a> {
             Imported::Function(function) => facts.function = Some(known.function_ref(function)),
             Imported::Variable(variable) => facts.variable = Some(known.variable_ref(variable)),
             Imported::Type(ty) => facts.r#type = Some(known.type_ref(ty)),
+            Imported::Member(ty, index) => facts.member = Some((known.type_ref(ty), index)),
+            Imported::Enumerator(ty, index) => facts.enumerator = Some((known.type_ref(ty), index)),
             Imported::Namespace(namespace) => facts.namespace = Some(known.scope_ref(namespace)),
             Imported::AllOf(namespace) => facts.all_of = Some(known.scope_ref(namespace)),
         }
@@ -117,15 +139,34 @@ impl<'a> Import<'a> {
 
 /// Resolves the imported entity, whose kind its key determines.
 fn imported<'a>(reader: &Reader<'a>, unit: UnitId, facts: &mut ImportFacts<'a>) -> Result<Imported> {
-    let ImportFacts { function, variable, r#type, namespace, all_of, .. } = facts;
-    match (function.take(), variable.take(), r#type.take(), namespace.take(), all_of.take()) {
-        (Some(function), None, None, None, None) => Ok(Imported::Function(reader.function(&function)?.0)),
-        (None, Some(variable), None, None, None) => Ok(Imported::Variable(reader.variable(&variable)?)),
-        (None, None, Some(ty), None, None) => Ok(Imported::Type(reader.ty(unit, &ty)?)),
-        (None, None, None, Some(namespace), None) => Ok(Imported::Namespace(reader.scope(&namespace)?)),
-        (None, None, None, None, Some(all_of)) => Ok(Imported::AllOf(reader.scope(&all_of)?)),
+    let ImportFacts { function, variable, r#type, member, enumerator, namespace, all_of, .. } = facts;
+    let mut entities = Vec::new();
+    if let Some(function) = function.take() {
+        entities.push(Imported::Function(reader.function(&function)?.0));
+    }
+    if let Some(variable) = variable.take() {
+        entities.push(Imported::Variable(reader.variable(&variable)?));
+    }
+    if let Some(ty) = r#type.take() {
+        entities.push(Imported::Type(reader.ty(unit, &ty)?));
+    }
+    if let Some((ty, index)) = member.take() {
+        entities.push(Imported::Member(reader.ty(unit, &ty)?, index));
+    }
+    if let Some((ty, index)) = enumerator.take() {
+        entities.push(Imported::Enumerator(reader.ty(unit, &ty)?, index));
+    }
+    if let Some(namespace) = namespace.take() {
+        entities.push(Imported::Namespace(reader.scope(&namespace)?));
+    }
+    if let Some(all_of) = all_of.take() {
+        entities.push(Imported::AllOf(reader.scope(&all_of)?));
+    }
+    match entities[..] {
+        [entity] => Ok(entity),
         _ => Err(Error::bad_argument(
-            "import has no entity or several; expected one of `function`, `variable`, `type`, `namespace`, `all_of`",
+            "import has no entity or several; expected one of `function`, `variable`, `type`, `member`, \
+             `enumerator`, `namespace`, `all_of`",
         )),
     }
 }

@@ -13,7 +13,7 @@ use super::schema::{self, HasSchema, Schemas};
 use super::shape::Shaped;
 use super::values::{Integer, Line, Number, Ref, Signed, Text};
 use super::words::Word;
-use crate::build::{self, DataMember, Extent, VariantId};
+use crate::build::{self, DataMember, Extent, HasMembers, VariantId};
 use crate::error::{Error, Result};
 use crate::model::entities::{dimension_properties, member_properties, template_properties};
 use crate::model::{
@@ -42,6 +42,8 @@ objects! {
     }
     VariantPart { unit: Ref<'a>, of: Ref<'a>, id: Text<'a> } {
         discriminant: Discriminant<'a>,
+        /// The variant that contains the part, if it is in a variant of another part.
+        variant: Ref<'a>,
         /// Index of the type's data member that selects the variant.
         member: u32,
         untagged: Ref<'a>,
@@ -205,26 +207,32 @@ impl<'a> Base<'a> {
 
 impl<'a> VariantPart<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        match self.variant.clone() {
+            Some(variant) => {
+                let variant = reader.names.variants.find((), &variant)?;
+                self.apply_in(reader, variant)
+            }
+            None => {
+                let unit = reader.unit(&self.unit)?;
+                let ty = reader.ty(unit, &self.of)?;
+                self.apply_in(reader, ty)
+            }
+        }
+    }
+
+    fn apply_in(self, reader: &mut Reader<'a>, of: impl HasMembers) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
         let part = match (self.discriminant, self.member, self.untagged, self.undiscriminated) {
             (Some(mut discriminant), None, None, None) => {
-                let ty = reader.ty(unit, &self.of)?;
                 let member = discriminant.read(reader, unit)?;
-                reader.builder.variant_part(ty, member)?
+                reader.builder.variant_part(of, member)?
             }
-            (None, Some(member), None, None) => {
-                let ty = reader.ty(unit, &self.of)?;
-                reader.builder.variant_part_by(ty, member)?
-            }
+            (None, Some(member), None, None) => reader.builder.variant_part_by(of, member)?,
             (None, None, Some(tag), None) => {
                 let tag = reader.ty(unit, &tag)?;
-                let ty = reader.ty(unit, &self.of)?;
-                reader.builder.untagged_variant_part(ty, tag)?
+                reader.builder.untagged_variant_part(of, tag)?
             }
-            (None, None, None, Some(true)) => {
-                let ty = reader.ty(unit, &self.of)?;
-                reader.builder.undiscriminated_variant_part(ty)?
-            }
+            (None, None, None, Some(true)) => reader.builder.undiscriminated_variant_part(of)?,
             _ => {
                 return Err(Error::bad_argument(
                     "variant part has an invalid combination of keys; expected `discriminant`, `member`, \
@@ -239,6 +247,8 @@ impl<'a> VariantPart<'a> {
         let part = &known.module.variant_parts[id];
         let unit = known.unit_ref(known.module.ty(part.of).unit());
         let mut json = Self::new(unit, known.type_ref(part.of), known.part_ref(id));
+        json.variant =
+            part.inside.map(|(part, index)| known.variant_ref(VariantId { part, index: index as usize }));
         match &part.discriminant {
             model::Discriminant::Member(member) => {
                 json.discriminant = Some(Discriminant::write(known, member))

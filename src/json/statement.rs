@@ -15,8 +15,8 @@ use super::schema::{self, HasSchema, Schemas};
 use super::shape::Shaped;
 use super::types::{
     Array, BaseType, Class, CooperativeMatrix, DescribeType, Enumeration, Incomplete, Matrix, MemberPointer,
-    Pointer, Qualified, StringType, Structure, SubrangeType, Subroutine, Typedef, Union, UnspecifiedType,
-    Vector,
+    Pointer, Qualified, SetType, StringType, Structure, SubrangeType, Subroutine, Typedef, Union,
+    UnspecifiedType, Vector,
 };
 use super::units::{
     Block, DescribeScope, DescribeUnit, File, Inlined, InlinedBlock, Macros, Namespace, Unit,
@@ -112,6 +112,7 @@ statements! {
     UnspecifiedType "unspecified_type" UnspecifiedType;
     StringType "string_type" StringType;
     SubrangeType "subrange_type" SubrangeType;
+    SetType "set_type" SetType;
     Structure "structure" Structure;
     Class "class" Class;
     Union "union" Union;

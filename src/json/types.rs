@@ -28,6 +28,7 @@ objects! {
     UnspecifiedType { unit: Ref<'a>, name: Text<'a> } { id: Text<'a> }
     StringType { unit: Ref<'a> } { name: Text<'a>, bytes: Number, id: Text<'a> }
     SubrangeType { unit: Ref<'a> } { name: Text<'a>, of: Ref<'a>, bits: Number, id: Text<'a> }
+    SetType { unit: Ref<'a> } { name: Text<'a>, of: Ref<'a>, bits: Number, id: Text<'a> }
     Array { unit: Ref<'a>, of: Ref<'a> } {
         counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
     }
@@ -135,6 +136,16 @@ impl<'a> SubrangeType<'a> {
         let of = reader.maybe_type(unit, self.of.as_ref())?;
         let bits = self.bits.map(|Number(bits)| bits);
         let ty = reader.builder.subrange_type(unit, self.name.as_deref(), of, bits)?;
+        reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
+    }
+}
+
+impl<'a> SetType<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let of = reader.maybe_type(unit, self.of.as_ref())?;
+        let bits = self.bits.map(|Number(bits)| bits);
+        let ty = reader.builder.set_type(unit, self.name.as_deref(), of, bits)?;
         reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
     }
 }

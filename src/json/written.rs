@@ -5,7 +5,8 @@ use super::ids::Known;
 use super::statement::Statement;
 use super::types::{
     Array, BaseType, Class, CooperativeMatrix, Enumeration, Incomplete, Matrix, MemberPointer, Pointer,
-    Qualified, StringType, Structure, SubrangeType, Subroutine, Typedef, Union, UnspecifiedType, Vector,
+    Qualified, SetType, StringType, Structure, SubrangeType, Subroutine, Typedef, Union, UnspecifiedType,
+    Vector,
 };
 use super::units::{Block, Inlined, InlinedBlock, Namespace, pairs};
 use super::values::{Integer, Number, Text};
@@ -148,6 +149,13 @@ pub(super) fn ty<'m>(known: &'m Known<'m>, id: TypeId) -> Statement<'m> {
             bits: ty.bits().filter(|_| known.module.has_stated_size(ty)).map(Number),
             id,
             ..SubrangeType::new(unit)
+        }),
+        &TypeKind::Set { name, of } => Statement::SetType(SetType {
+            name: name.map(text),
+            of: of.map(reference),
+            bits: ty.bits().map(Number),
+            id,
+            ..SetType::new(unit)
         }),
         TypeKind::Array { of, dimensions, stride_bits } => {
             let json = Array::new(unit, reference(*of)).dimensions(known, dimensions);

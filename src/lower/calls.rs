@@ -11,9 +11,10 @@ use crate::omission::{Property, Subject};
 
 /// Argument expressions.
 struct ArgumentExpressions {
-    location: Expression,
+    location: Option<Expression>,
     value: Option<Expression>,
-    data: Option<(Expression, Expression)>,
+    data_location: Option<Expression>,
+    data_value: Option<Expression>,
 }
 
 /// Writes a call's entry, in an instance with code.
@@ -65,7 +66,9 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
     }
     if let Some(callee) = call.callee {
         let attribute = call_attribute(gimli::DW_AT_call_origin, version);
-        out.refer_to_function(attribute, callee);
+        // gdb follows calls to entries with code only.
+        let unit = module.scopes[module.functions[callee].scope].unit;
+        out.refer(attribute, unit, |numbers| numbers.code(callee));
     }
     expression(out, gimli::DW_AT_call_target, target);
     expression(out, gimli::DW_AT_call_target_clobbered, clobbered);
@@ -93,16 +96,14 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
 fn argument_entry(out: &mut EntryWriter<'_>, argument: &Argument, expressions: ArgumentExpressions) {
     let version = out.consumer.version;
     out.info.begin_entry(argument_tag(version), gimli::DW_CHILDREN_no, None);
-    out.detached_expression(gimli::DW_AT_location, expressions.location);
+    expression(out, gimli::DW_AT_location, expressions.location);
     if let Some(parameter) = argument.parameter {
         let attribute = call_attribute(gimli::DW_AT_call_parameter, version);
         refer_to_parameter(out, attribute, parameter);
     }
     expression(out, gimli::DW_AT_call_value, expressions.value);
-    if let Some((location, value)) = expressions.data {
-        expression(out, gimli::DW_AT_call_data_location, Some(location));
-        expression(out, gimli::DW_AT_call_data_value, Some(value));
-    }
+    expression(out, gimli::DW_AT_call_data_location, expressions.data_location);
+    expression(out, gimli::DW_AT_call_data_value, expressions.data_value);
 }
 
 /// Writes an expression attribute, if there is an expression.
@@ -130,16 +131,13 @@ fn argument_expressions(
     argument: &Argument,
     stack: Stack,
 ) -> Result<ArgumentExpressions> {
-    let location = expressions.detached(argument.location, stack)?;
+    let location = argument.location.map(|location| expressions.detached(location, stack)).transpose()?;
     let value = argument.value.map(|value| expressions.detached_number(value, stack)).transpose()?;
-    // A data location without a value, or a value without a location, says nothing.
-    let data = match (argument.data_location, argument.data_value) {
-        (Some(location), Some(value)) => {
-            Some((expressions.detached(location, stack)?, expressions.detached_number(value, stack)?))
-        }
-        _ => None,
-    };
-    Ok(ArgumentExpressions { location, value, data })
+    let data_location =
+        argument.data_location.map(|location| expressions.detached(location, stack)).transpose()?;
+    let data_value =
+        argument.data_value.map(|value| expressions.detached_number(value, stack)).transpose()?;
+    Ok(ArgumentExpressions { location, value, data_location, data_value })
 }
 
 /// Encodes a call target; `None` if the call has no target or the consumer cannot express it.

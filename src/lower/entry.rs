@@ -190,10 +190,10 @@ impl<'u> EntryWriter<'u> {
         });
     }
 
-    /// Writes a reference to a type's data member.
+    /// Writes a reference to a type's data member or enumerator. The type can be one of another unit.
     pub(super) fn refer_to_member(&mut self, at: gimli::DwAt, ty: TypeId, index: u32) {
-        if let Some(entry) = self.expressions.numbers.member(ty, index) {
-            self.info.reference(at, entry);
+        if let Some(number) = self.units.parts.member(ty, index) {
+            self.refer(at, self.module.types[ty].unit, |numbers| numbers.member(number));
         }
     }
 

@@ -27,10 +27,12 @@ struct UnitEntities<'u> {
     origins: KindEntities<'u>,
     types: KindEntities<'u>,
     functions: KindEntities<'u>,
+    /// Entries with the code of functions that have an abstract instance, too.
+    instances: KindEntities<'u>,
     procedures: KindEntities<'u>,
     /// Discriminants.
     variant_parts: KindEntities<'u>,
-    /// Data members to which an attribute refers.
+    /// Data members and enumerators to which an entry refers.
     members: KindEntities<'u>,
     scopes: KindEntities<'u>,
     count: u32,
@@ -61,6 +63,7 @@ impl<'u> UnitEntities<'u> {
             origins: next(&units.variables),
             types: next(&units.types),
             functions: next(&units.functions),
+            instances: next(&units.functions),
             procedures: next(&units.procedures),
             variant_parts: next(&units.parts.variant_parts),
             members: next(&units.parts.members_by_unit),
@@ -109,6 +112,13 @@ impl<'u> EntryNumbers<'u> {
         self.of_unit.functions.entry(id.as_u32())
     }
 
+    /// Entry with a function's code.
+    pub(super) fn code(&self, id: FunctionId) -> EntryRef {
+        let function = &self.units.module.functions[id];
+        let is_apart = function.is_inlined && function.address.is_some();
+        if is_apart { self.of_unit.instances.entry(id.as_u32()) } else { self.function(id) }
+    }
+
     pub(super) fn procedure(&self, id: ProcedureId) -> EntryRef {
         self.of_unit.procedures.entry(id.as_u32())
     }
@@ -118,10 +128,9 @@ impl<'u> EntryNumbers<'u> {
         self.of_unit.variant_parts.entry(id.as_u32())
     }
 
-    /// A data member's entry, if an attribute refers to it.
-    pub(super) fn member(&self, ty: TypeId, index: u32) -> Option<EntryRef> {
-        let number = self.units.parts.members.binary_search(&(ty, index)).ok()?;
-        Some(self.of_unit.members.entry(number as u32))
+    /// Entry for a data member or enumerator, by its number in the [members](super::units::TypeParts::member).
+    pub(super) fn member(&self, number: u32) -> EntryRef {
+        self.of_unit.members.entry(number)
     }
 
     /// Entry for a namespace, or for a block in an abstract instance.

@@ -72,8 +72,8 @@ pub(super) fn code(
     let static_link = frame_place(&mut out.expressions, id, Property::StaticLink, function.static_link)?;
     let lane_attributes = lanes::attributes(out, lanes, function.scope, &instance)?;
     let has_children = has_children(out.units, function.scope, Some(&instance));
-    let is = (!function.is_inlined).then(|| out.expressions.numbers.function(id));
-    out.info.begin_entry(gimli::DW_TAG_subprogram, children(has_children), is);
+    let is = out.expressions.numbers.code(id);
+    out.info.begin_entry(gimli::DW_TAG_subprogram, children(has_children), Some(is));
     if function.is_inlined {
         out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.function(id));
     } else {

@@ -29,6 +29,9 @@ pub(super) fn write_import(
         Imported::Function(id) => out.refer_to_function(attribute, id),
         Imported::Variable(id) => out.refer_to_variable(attribute, id),
         Imported::Type(id) => out.refer_to_type(attribute, id),
+        Imported::Member(ty, index) | Imported::Enumerator(ty, index) => {
+            out.refer_to_member(attribute, ty, index)
+        }
         Imported::Namespace(id) | Imported::AllOf(id) => {
             out.info.reference(attribute, out.expressions.numbers.scope(id));
         }

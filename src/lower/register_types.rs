@@ -83,7 +83,7 @@ fn call_locs(module: &Module, id: CallId) -> impl Iterator<Item = LocId> + '_ {
     let call = &module.calls[id];
     let arguments = module.arguments(id).iter().flat_map(|argument| {
         let Argument { location, value, data_location, data_value, .. } = *argument;
-        [Some(location), value, data_location, data_value].into_iter().flatten()
+        [location, value, data_location, data_value].into_iter().flatten()
     });
     [call.target, call.clobbered_target].into_iter().flatten().chain(arguments)
 }

@@ -262,7 +262,7 @@ impl<'m> Signatures<'m> {
                     templates,
                     bases,
                     members,
-                    variant_parts,
+                    variant_parts: _,
                 } = composite;
                 // DWARF 5 section 7.32 does not list this attribute.
                 if let (Purpose::Contents(_), Some(passed)) = (purpose, *passed) {
@@ -273,7 +273,7 @@ impl<'m> Signatures<'m> {
                 self.tasks.extend(templates.iter().map(Task::Template));
                 self.tasks.extend(bases.iter().map(Task::Base));
                 self.tasks.extend(members.iter().map(Task::Member));
-                self.tasks.extend(variant_parts.iter().map(|&part| Task::VariantPart(part)));
+                self.tasks.extend(composite.outer_parts(module).map(Task::VariantPart));
             }
             TypeKind::Enum { of, enumerators, is_class, .. } => {
                 self.alignment(ty);
@@ -282,7 +282,7 @@ impl<'m> Signatures<'m> {
                 self.refer_later(*of);
                 self.tasks.extend(enumerators.iter().map(|&(name, value)| Task::Enumerator(name, value)));
             }
-            TypeKind::Subrange { of, .. } => {
+            TypeKind::Subrange { of, .. } | TypeKind::Set { of, .. } => {
                 self.alignment(ty);
                 match ty.bits.filter(|_| module.has_stated_size(ty)) {
                     Some(bits) if bits.is_multiple_of(8) => self.number(gimli::DW_AT_byte_size, bits / 8),
@@ -437,6 +437,7 @@ impl<'m> Signatures<'m> {
             _ => self.block(gimli::DW_AT_discr_list, &discriminant_list(&variant.values, is_signed)),
         }
         self.tasks.push(Task::End);
+        self.tasks.extend(variant.parts.iter().rev().map(|&part| Task::VariantPart(part)));
         self.tasks.extend(variant.members.iter().rev().map(Task::Member));
     }
 

@@ -17,7 +17,9 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use super::children::{Children, ScopeItems};
 use super::signature::Signatures;
 use crate::consumer::Consumer;
-use crate::model::{BaseOffset, Count, Discriminant, Module, ScopeKind, Type, TypeId, TypeKind, UnitId};
+use crate::model::{
+    BaseOffset, Count, Discriminant, Imported, Module, ScopeKind, Type, TypeId, TypeKind, UnitId,
+};
 
 /// Which types have type units, and which unit writes each.
 #[derive(Default)]
@@ -36,6 +38,12 @@ impl TypeUnits {
         // A signature does not cover attributes without a field.
         for ty in module.lists.attributes.iter().filter_map(|attribute| attribute.owner.ty(module)) {
             stays[ty.as_u32() as usize] = true;
+        }
+        // A reference to a type unit is one to its type, and not to a member.
+        for import in module.imports.values() {
+            if let Imported::Member(ty, _) | Imported::Enumerator(ty, _) = import.what {
+                stays[ty.as_u32() as usize] = true;
+            }
         }
         let users = users(module);
         let unfit = module.types.keys().filter(|&id| stays[id.as_u32() as usize]).collect();

@@ -16,8 +16,8 @@ use crate::emit::line::file_number;
 use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{
-    CompileUnit, Discriminant, EntitySet, ExtraValue, FileId, FunctionId, Module, ProcedureId, Reach,
-    ScopeId, TypeId, TypeKind, UnitId, VariantPartId,
+    CompileUnit, Discriminant, EntitySet, ExtraValue, FileId, FunctionId, Imported, Module, ProcedureId,
+    Reach, ScopeId, TypeId, TypeKind, UnitId, VariantPartId,
 };
 
 /// Lowering for a module's units one by one, on several threads if the user wants.
@@ -69,7 +69,7 @@ pub struct Units<'m> {
 /// Parts of types to which an entry refers.
 pub(super) struct TypeParts {
     pub(super) variant_parts: ByUnit,
-    /// Data members, sorted, and their indices by unit.
+    /// Data members and enumerators, sorted, and their indices by unit.
     pub(super) members: Vec<(TypeId, u32)>,
     pub(super) members_by_unit: ByUnit,
 }
@@ -101,9 +101,14 @@ impl TypeParts {
             members,
         }
     }
+
+    /// Number of a data member or enumerator in the list, if an entry refers to it.
+    pub(super) fn member(&self, ty: TypeId, index: u32) -> Option<u32> {
+        self.members.binary_search(&(ty, index)).ok().map(|number| number as u32)
+    }
 }
 
-/// Returns the data members to which an attribute refers, sorted.
+/// Returns the data members and enumerators to which an entry refers, sorted.
 fn referred_members(module: &Module) -> Vec<(TypeId, u32)> {
     let values = module.lists.attributes.iter().filter_map(|attribute| match attribute.value {
         ExtraValue::Member(ty, index) => Some((ty, index)),
@@ -113,7 +118,11 @@ fn referred_members(module: &Module) -> Vec<(TypeId, u32)> {
         Discriminant::Enclosing(ty, index) => Some((ty, index)),
         _ => None,
     });
-    let mut members: Vec<_> = values.chain(discriminants).collect();
+    let imports = module.imports.values().filter_map(|import| match import.what {
+        Imported::Member(ty, index) | Imported::Enumerator(ty, index) => Some((ty, index)),
+        _ => None,
+    });
+    let mut members: Vec<_> = values.chain(discriminants).chain(imports).collect();
     members.sort_unstable();
     members.dedup();
     members

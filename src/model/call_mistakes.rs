@@ -116,7 +116,8 @@ fn duplicate_arguments(module: &Module) -> Vec<Warning> {
         let mut arguments = module.arguments(id).iter().enumerate();
         let shared = arguments.find_map(|(index, argument)| {
             let mut shared = None;
-            for register in registers(module, argument.location) {
+            let location = argument.location.map(|location| registers(module, location));
+            for register in location.into_iter().flatten() {
                 let first = *passed.entry(register).or_insert(index);
                 if first != index {
                     shared = shared.or(Some((first, index, register)));

@@ -28,13 +28,14 @@ call_properties! { entity (pub)
 pub struct Argument {
     /// The call.
     pub call: CallId,
-    /// Location on entry to the callee: a register or memory.
-    pub location: LocId,
+    /// Location on entry to the callee: a register or memory; `None` for an argument that the compiler removed, which has a
+    /// parameter.
+    pub location: Option<LocId>,
     /// The callee's parameter.
     pub parameter: Option<VariableId>,
     /// The argument's [value](super::Loc::value).
     pub value: Option<LocId>,
-    /// Location of the pointed-to object, for an argument that is an address.
+    /// Location of the pointed-to object, for an argument that is an address. Without it, the argument is the location.
     pub data_location: Option<LocId>,
     /// The pointed-to object's [value](super::Loc::value).
     pub data_value: Option<LocId>,

@@ -245,6 +245,10 @@ macro_rules! import_properties { ($use:ident $($with:tt)*) => { $use! { $($with)
     [initial Ref<'a>] "0.1" variable;
     /// Imported type.
     [initial Ref<'a>] "0.1" r#type;
+    /// Imported data member: its structure, class or union, and its index in the members.
+    [initial (Ref<'a>, u32)] "0.1" member;
+    /// Imported enumerator: its enumeration, and its index in the enumerators.
+    [initial (Ref<'a>, u32)] "0.1" enumerator;
     /// Imported namespace.
     [initial Ref<'a>] "0.1" namespace;
     /// Namespace whose names are imported.

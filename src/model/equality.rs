@@ -300,6 +300,12 @@ impl<T: Store> Store for Vec<T> {
     }
 }
 
+impl Store for (VariantPartId, u32) {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        self.0.store(to);
+    }
+}
+
 impl<T> Store for (StringId, T) {
     fn store(&mut self, to: &mut Canonical<'_>) {
         self.0.store(to);
@@ -319,8 +325,8 @@ fields! {
     CompositeType { name, scope, templates, bases, members, variant_parts }
     TemplateParameter { name, argument }
     Base { ty, offset }
-    VariantPart { of, discriminant, variants }
-    Variant { members }
+    VariantPart { of, inside, discriminant, variants }
+    Variant { members, parts }
     Argument { call, location, parameter, value, data_location, data_value }
     CodePart { address }
     CodeParts { list }
@@ -357,7 +363,7 @@ impl Store for Imported {
         match self {
             Self::Function(id) => id.store(to),
             Self::Variable(id) => id.store(to),
-            Self::Type(id) => id.store(to),
+            Self::Type(id) | Self::Member(id, _) | Self::Enumerator(id, _) => id.store(to),
             Self::Namespace(id) | Self::AllOf(id) => id.store(to),
         }
     }

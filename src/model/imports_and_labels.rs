@@ -26,6 +26,10 @@ pub enum Imported {
     Variable(VariableId),
     /// A type.
     Type(TypeId),
+    /// A data member outside variant parts, by its index in a structure, class or union: C++'s `using Base::member`.
+    Member(TypeId, u32),
+    /// An enumerator, by its index in the enumeration: C++'s `using enum Color`.
+    Enumerator(TypeId, u32),
     /// A namespace itself, usually under another name: an alias.
     Namespace(ScopeId),
     /// All names in a namespace.

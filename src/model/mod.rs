@@ -358,10 +358,12 @@ impl Module {
         attributes.any(|attribute| attribute.name == gimli::DW_AT_data_member_location)
     }
 
-    /// Whether a [subrange](TypeKind::Subrange) has another size than the type of its values.
-    pub(crate) fn has_stated_size(&self, subrange: &Type) -> bool {
-        match subrange.kind {
-            TypeKind::Subrange { of, .. } => subrange.bits != of.and_then(|of| self.types[of].bits),
+    /// Whether the size of a subrange or set does not follow from another type: a [subrange](TypeKind::Subrange) has the size
+    /// of its values' type unless it states another size.
+    pub(crate) fn has_stated_size(&self, ty: &Type) -> bool {
+        match ty.kind {
+            TypeKind::Subrange { of, .. } => ty.bits != of.and_then(|of| self.types[of].bits),
+            TypeKind::Set { .. } => true,
             _ => false,
         }
     }

@@ -117,6 +117,10 @@ fn import(module: &Module, import: &Import) -> String {
         }
         Imported::Variable(id) => format!("the import of `{}`", module.name_of(id).unwrap_or_default()),
         Imported::Type(id) => format!("the import of {}", module.called(id)),
+        Imported::Member(id, index) => format!("the import of member {index} of {}", module.called(id)),
+        Imported::Enumerator(id, index) => {
+            format!("the import of enumerator {index} of {}", module.called(id))
+        }
         Imported::Namespace(id) => format!("the import of {}", scope(module, id)),
         Imported::AllOf(id) => format!("the import of all names of {}", scope(module, id)),
     }

@@ -86,6 +86,7 @@ texts! {
         "a matrix of {count} {} is encoded as an array of them", vectors(*is_column_major);
     String "a string is encoded as a type that has only a name";
     Subrange "a subrange is encoded as a type that has only a name";
+    Set "a set is encoded as a type that has only a name";
     CooperativeMatrix "a cooperative matrix is encoded as a type that has only a name";
     AsUnspecified(encoding: BaseEncoding) "{encoding:?} is encoded as Unspecified";
     AsGlobalMemory "the module lacks a capability of the storage class; CrossWorkgroup is encoded";

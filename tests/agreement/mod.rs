@@ -144,7 +144,7 @@ fn other_locations(module: &Module) -> impl Iterator<Item = LocId> + '_ {
     });
     let calls = module.calls().flat_map(|(id, call)| {
         let arguments = module.arguments(id).iter().flat_map(|argument| {
-            [Some(argument.location), argument.value, argument.data_location, argument.data_value]
+            [argument.location, argument.value, argument.data_location, argument.data_value]
         });
         arguments.flatten().chain(call.target).chain(call.clobbered_target)
     });

@@ -39,6 +39,22 @@ fn message(name: &str, error: &Error) -> String {
     message.trim_start_matches(", ").trim_start_matches(": ").to_owned()
 }
 
+/// A variant part in as many variants, each in another part.
+fn nested_variants(depth: usize) -> String {
+    let part = r#""unit": "saxpy.cl", "of": "record", "undiscriminated": true"#;
+    let mut statements = format!(
+        r#"{{"structure": {{"unit": "saxpy.cl", "name": "record", "bytes": 4}}}}, {{"variant_part": {{{part}, "id": "p0"}}}}"#
+    );
+    for number in 0..depth {
+        let next = number + 1;
+        statements += &format!(
+            r#", {{"variant": {{"part": "p{number}", "id": "v{number}", "values": []}}}},
+                {{"variant_part": {{{part}, "id": "p{next}", "variant": "v{number}"}}}}"#
+        );
+    }
+    statements
+}
+
 #[test]
 fn json_errors_equal_builder_errors() {
     let lines = ERRORS.lines().filter(|line| !line.starts_with('#'));
@@ -62,6 +78,7 @@ fn json_errors_equal_builder_errors() {
     for (name, statements) in STATEMENTS {
         compare(name, START, statements);
     }
+    compare("a variant part in 65 variants", START, &nested_variants(65));
     for (name, loc) in ON_CPU {
         compare(name, START_ON_CPU, &n("main", r#"0, "0x40""#, loc));
     }

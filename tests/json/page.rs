@@ -26,6 +26,7 @@ fn around(example: Value, is_last: bool) -> String {
         json!({"member": {"unit": "saxpy.cl", "of": "record", "name": "count", "type": "int", "offset": 0}}),
         json!({"structure": {"unit": "saxpy.cl", "name": "s", "id": "structure with an id", "bytes": 4}}),
         json!({"variable": {"in": "structure with an id", "name": "m", "type": "int", "id": "static member"}}),
+        json!({"enumeration": {"unit": "saxpy.cl", "name": "hue", "of": "int", "enumerators": [["BLUE", 0]]}}),
         json!({"function": {"in": "saxpy.cl", "name": "helper"}}),
         json!({"variable": {"in": "helper", "name": "x", "type": "int", "id": "x of helper"}}),
         json!({"block": {"in": "helper", "pcs": [], "id": "block of helper"}}),

@@ -185,6 +185,234 @@ fn subranges_of_pascal_keep_bounds_and_types() {
     }
 }
 
+const SETS: &str = "program a;
+type
+  color = (red, green, blue, black);
+  colors = set of color;
+  digits = set of 3..9;
+  letters = set of char;
+var
+  c: colors; d: digits; l: letters; n: set of (zero, one, two);
+begin
+  c := [red, blue]; d := [4, 5]; l := ['a'..'d']; n := [one];
+  writeln(green in c);
+end.
+";
+
+#[test]
+fn sets_of_pascal_keep_elements_and_sizes() {
+    let commands = [
+        "break a.pas:11",
+        "run",
+        "ptype c",
+        "ptype d",
+        "ptype l",
+        "ptype n",
+        "print c",
+        "print d",
+        "print l",
+        "print n",
+        "whatis c",
+        "print sizeof(l)",
+    ];
+    for version in ["-gw2", "-gw3"] {
+        let folder = Folder::new();
+        folder.file("a.pas", SETS);
+        let Some(ran) = PASCAL.run_in(folder.path(), &["-O1", version, "-obefore", "a.pas"]) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(folder.path().join("before")).expect("a program");
+        let lost = twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| fact.contains(".debug_frame")), "{version}: {lost:#?}");
+        if is_verified(&folder, version).is_none() {
+            return;
+        }
+        let Some(shown) = shows_the_same(&folder, version, &commands) else { return };
+        // The names are in capitals in DWARF 2.
+        let shown = shown.to_lowercase();
+        for text in
+            ["set of red..black", "set of 0..9", "= [red, blue]", "= [4..5]", "= ['a'..'d']", "= [one]"]
+        {
+            assert!(shown.contains(text), "{version}: no {text:?} in {shown}");
+        }
+    }
+}
+
+const NESTED: &str = "with Ada.Text_IO;
+procedure A is
+   type Shape is (Dot, Line, Area);
+   type Fill is (None, Solid, Hatch);
+   type Figure (K : Shape := Dot; F : Fill := None) is record
+      Id : Integer;
+      case K is
+         when Dot => null;
+         when Line => Length : Integer;
+         when Area =>
+            Size : Float;
+            case F is
+               when None => null;
+               when Solid => Color : Character;
+               when Hatch => Angle, Gap : Integer;
+            end case;
+      end case;
+   end record;
+   type Pair (K : Shape) is record
+      case K is
+         when Dot | Line =>
+            case K is
+               when Dot => One : Integer;
+               when others => Two : Float;
+            end case;
+         when others => Three : Character;
+      end case;
+   end record;
+   procedure Show (X : Figure; Y : Pair) is
+   begin
+      Ada.Text_IO.Put_Line (Integer'Image (X.Id) & Shape'Image (Y.K));
+   end Show;
+   R : Figure := (Area, Hatch, 1, 2.5, 45, 3);
+   S : Figure := (Area, Solid, 2, 3.5, 'x');
+   T : Figure := (Line, None, 3, 9);
+   O : Pair := (Line, 1.5);
+   P : Pair (Dot) := (Dot, 7);
+begin
+   Show (R, O);
+   Show (S, P);
+   Show (T, O);
+end A;
+";
+
+#[test]
+fn variants_in_variants_of_ada_are_kept() {
+    let commands = [
+        "break a.adb:30",
+        "run",
+        "ptype x",
+        "ptype y",
+        "print x",
+        "print y",
+        "up",
+        "info locals",
+        "print r.gap",
+        "continue",
+        "print x",
+        "print y",
+        "continue",
+        "print x",
+    ];
+    for version in ["-gdwarf-5", "-gdwarf-4"] {
+        let folder = Folder::new();
+        let file = ("a.adb", NESTED);
+        let Some(bytes) = compiled(&folder, ADA, file, &["-q", "-g", version, "-O0"]) else { return };
+        let lost = twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| !fact.contains("variant")), "{version}: {lost:#?}");
+        if is_verified(&folder, version).is_none() {
+            return;
+        }
+        let Some(shown) = shows_the_same(&folder, version, &commands) else { return };
+        for text in [
+            "(k => area, f => hatch, id => 1, size => 2.5, angle => 45, gap => 3)",
+            "(k => area, f => solid, id => 2, size => 3.5, color => 120 'x')",
+            "(k => line, two => 1.5)",
+            "when solid =>",
+        ] {
+            assert!(shown.contains(text), "{version}: no {text:?} in {shown}");
+        }
+    }
+}
+
+/// `using` in classes: of data members, static members, functions and types of a base class.
+const USING: &str = "struct Base { int member; static int count; int f(int x) { return x + member; } struct In { int q; }; };
+int Base::count = 3;
+struct Derived : private Base { using Base::member; using Base::count; using Base::f; using Base::In; int own; };
+template <class T> struct Of { T value; };
+template <class T> struct More : Of<T> { using Of<T>::value; T get() { return value; } };
+int main() {
+  Derived d; More<int> m; Derived::In in = {4};
+  d.member = 1; d.own = 2; m.value = 5;
+  return d.f(2) + m.get() + in.q + d.count;
+}
+";
+
+#[test]
+fn using_declarations_of_data_members_are_kept() {
+    const CLANGXX: Tool = Tool::new("clang++-19", "clang-19");
+    let commands = [
+        "break a.cc:9",
+        "run",
+        "ptype d",
+        "ptype m",
+        "print d",
+        "print d.member",
+        "print m.value",
+        "info scope main",
+    ];
+    for (compiler, flags) in [
+        (GXX, &["-g", "-gdwarf-5"][..]),
+        (GXX, &["-g", "-gdwarf-4"]),
+        (GXX, &["-g", "-gdwarf-3"]),
+        (CLANGXX, &["-g"]),
+    ] {
+        let folder = Folder::new();
+        let Some(bytes) = compiled(&folder, compiler, ("a.cc", USING), flags) else { return };
+        let lost = twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| !fact.contains("imported_declaration")), "{flags:?}: {lost:#?}");
+        keeps_facts(flags[flags.len() - 1], &bytes);
+        if is_verified(&folder, "using").is_none() {
+            return;
+        }
+        let imported = |file| {
+            let ran = DWARFDUMP.run_in(folder.path(), &["--debug-info", file])?;
+            Some(ran.out.matches("DW_TAG_imported_declaration").count())
+        };
+        assert_eq!(imported("before"), imported("after"), "{flags:?}");
+        let Some(shown) = shows_the_same(&folder, "using", &commands) else { return };
+        assert!(shown.contains("= 5"), "{shown}");
+    }
+}
+
+/// gcc removes the arguments `unused` and `key`, whose values are those of the calls.
+const REMOVED: &str = "struct s { int a, b; };
+volatile int sink;
+__attribute__((noinline)) static int take(struct s *p, int unused, int x) {
+  int y = p->a + x; sink = y; __asm__ volatile(\"nop\"); return y * 2;
+}
+__attribute__((noinline)) static int heavy(int x, int key) { sink = x; __asm__ volatile(\"nop\"); return x + 1; }
+__attribute__((noinline)) int first(int n) { return heavy(n, 3) + 1; }
+int main(int count, char **values) {
+  struct s v = {count, 2};
+  sink = take(&v, count * 77, count + 5);
+  sink += heavy(count * 3, 3);
+  return first(count) == 0;
+}
+";
+
+#[test]
+fn removed_arguments_of_gcc_keep_their_values() {
+    let commands = [
+        "break take",
+        "break heavy",
+        "run",
+        "bt",
+        "info args",
+        "continue",
+        "bt",
+        "info args",
+        "continue",
+        "bt",
+        "info args",
+    ];
+    for version in ["-gdwarf-5", "-gdwarf-4"] {
+        let folder = Folder::new();
+        let Some(bytes) = compiled(&folder, GCC, ("a.c", REMOVED), &["-g", version, "-O2"]) else { return };
+        let lost = twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| !fact.contains("call_site")), "{version}: {lost:#?}");
+        let Some(shown) = shows_the_same(&folder, version, &commands) else { return };
+        for text in ["unused = 77", "key = 3"] {
+            assert!(shown.contains(text), "{version}: no {text:?} in {shown}");
+        }
+    }
+}
+
 /// g++ has the value of a constant at its declaration in a namespace.
 #[test]
 fn constants_of_declarations_keep_their_values() {

@@ -10,6 +10,9 @@ use crate::model::{
     ScopeKind, Type, TypeId, TypeKind, UnitId, Variant, VariantPart, VariantPartId, VariantValues,
 };
 
+/// Greatest number of variants around a variant part.
+const MAX_VARIANTS: usize = 64;
+
 /// A variant in a variant part. Made by [`Builder::variant`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VariantId {
@@ -277,52 +280,63 @@ impl Builder {
     /// # Ok::<(), eitri::Error>(())
     /// ```
     ///
+    /// The part belongs to a structure, or to a variant of the structure's part that was added before, as in Ada.
+    ///
     /// # Errors
-    /// Same errors as [`member`](Self::member) for the discriminant.
-    pub fn variant_part(&mut self, of: TypeId, discriminant: DataMember<'_>) -> Result<VariantPartId> {
-        let member = self.checked_member(of, &discriminant)?;
-        Ok(self.new_part(of, Discriminant::Member(member)))
+    /// Same errors as [`member`](Self::member) for the discriminant; [`ErrorKind::BadArgument`] for a part in more than 64
+    /// variants.
+    pub fn variant_part(
+        &mut self,
+        of: impl HasMembers,
+        discriminant: DataMember<'_>,
+    ) -> Result<VariantPartId> {
+        let (ty, _) = of.owner(self)?;
+        let member = self.checked_member(ty, &discriminant)?;
+        self.new_part(of, Discriminant::Member(member))
     }
 
     /// Adds a part with several variants, selected by a member of the type that is outside the part, by the member's index,
     /// as in Ada: the member is a part of all objects.
     ///
     /// # Errors
-    /// Same errors as [`member`](Self::member); [`ErrorKind::BadArgument`] where the type has no such member yet.
-    pub fn variant_part_by(&mut self, of: TypeId, member: u32) -> Result<VariantPartId> {
-        self.complete(of)?;
-        let (_, composite) = self.known_composite(of)?;
+    /// Same errors as [`variant_part`](Self::variant_part); [`ErrorKind::BadArgument`] where the type has no such member yet.
+    pub fn variant_part_by(&mut self, of: impl HasMembers, member: u32) -> Result<VariantPartId> {
+        let (ty, _) = of.owner(self)?;
+        self.complete(ty)?;
+        let (_, composite) = self.known_composite(ty)?;
         let count = composite.members.len();
         if member as usize >= count {
             let what = format!(
                 "discriminant is member {member}, counted from 0; {} has {}",
-                self.module.called(of),
+                self.module.called(ty),
                 crate::error::Count(count, "member")
             );
-            return Err(Error::bad_argument(what).or_at(self.module.at_type(of)));
+            return Err(Error::bad_argument(what).or_at(self.module.at_type(ty)));
         }
-        Ok(self.new_part(of, Discriminant::Enclosing(of, member)))
+        self.new_part(of, Discriminant::Enclosing(ty, member))
     }
 
     /// Adds a part with several variants, without a discriminant in the object. `tag` is the type of the variants'
     /// values.
     ///
     /// # Errors
-    /// Same errors as [`member`](Self::member).
-    pub fn untagged_variant_part(&mut self, of: TypeId, tag: TypeId) -> Result<VariantPartId> {
-        let (unit, _) = self.complete(of)?;
+    /// Same errors as [`variant_part`](Self::variant_part).
+    pub fn untagged_variant_part(&mut self, of: impl HasMembers, tag: TypeId) -> Result<VariantPartId> {
+        let (ty, _) = of.owner(self)?;
+        let (unit, _) = self.complete(ty)?;
         self.known_types(unit, [tag])?;
-        Ok(self.new_part(of, Discriminant::Type(tag)))
+        self.new_part(of, Discriminant::Type(tag))
     }
 
     /// Adds a part with variants, without a discriminant that selects the object's variant: Rust's `enum` with a single
     /// variant that can exist.
     ///
     /// # Errors
-    /// Same errors as [`member`](Self::member).
-    pub fn undiscriminated_variant_part(&mut self, of: TypeId) -> Result<VariantPartId> {
-        self.complete(of)?;
-        Ok(self.new_part(of, Discriminant::None))
+    /// Same errors as [`variant_part`](Self::variant_part).
+    pub fn undiscriminated_variant_part(&mut self, of: impl HasMembers) -> Result<VariantPartId> {
+        let (ty, _) = of.owner(self)?;
+        self.complete(ty)?;
+        self.new_part(of, Discriminant::None)
     }
 
     /// Adds a variant to a variant part, with the discriminant values that select it. A variant without values is
@@ -376,14 +390,27 @@ impl Builder {
         };
         check().map_err(|error| error.or_at(self.module.at_type(data.of)))?;
         let variants = &mut self.module.variant_parts[part].variants;
-        variants.push(Variant { values: values.into(), members: Vec::new() });
+        variants.push(Variant { values: values.into(), members: Vec::new(), parts: Vec::new() });
         Ok(VariantId { part, index: variants.len() - 1 })
     }
 
-    fn new_part(&mut self, of: TypeId, discriminant: Discriminant) -> VariantPartId {
-        let part = self.module.variant_parts.push(VariantPart { of, discriminant, variants: Vec::new() });
+    fn new_part(&mut self, of: impl HasMembers, discriminant: Discriminant) -> Result<VariantPartId> {
+        let (of, variant) = of.owner(self)?;
+        let inside = variant.map(|variant| (variant.part, variant.index as u32));
+        let parts = &mut self.module.variant_parts;
+        // The functions that visit nested parts call themselves.
+        let around = core::iter::successors(inside, |&(part, _)| parts[part].inside);
+        if around.take(MAX_VARIANTS + 1).count() > MAX_VARIANTS {
+            let what =
+                format!("variant part of {} is in more than {MAX_VARIANTS} variants", self.module.called(of));
+            return Err(Error::bad_argument(what).or_at(self.module.at_type(of)));
+        }
+        let part = parts.push(VariantPart { of, inside, discriminant, variants: Vec::new() });
+        if let Some(VariantId { part: outer, index }) = variant {
+            parts[outer].variants[index].parts.push(part);
+        }
         self.composite_mut(of).variant_parts.push(part);
-        part
+        Ok(part)
     }
 
     pub(crate) fn composite(

@@ -284,14 +284,53 @@ impl Builder {
         bits: Option<u64>,
     ) -> Result<TypeId> {
         self.known_types(unit, of)?;
-        if let Some(bits) = bits.filter(|&bits| bits > MAX_BASE_BITS) {
-            let quantity = Quantity::BaseTypeBits(name.unwrap_or("subrange").into());
-            let error = Error::limit(quantity, 0..=MAX_BASE_BITS.into(), bits.into());
-            return Err(error.or_at(self.module.at_unit(unit)));
-        }
+        self.check_bits(unit, name.unwrap_or("subrange"), bits)?;
         let name = name.map(|name| self.name_in(unit, name)).transpose()?;
         let bits = bits.or_else(|| of.and_then(|of| self.module.types[of].bits));
         Ok(self.intern(unit, TypeKind::Subrange { name, of }, bits))
+    }
+
+    /// Adds a set of a type's values, as Pascal's `set of 0 .. 31`. `of` is the type of the elements, usually a
+    /// [subrange](Self::subrange_type) or an enumeration, and `bits` the size of an object: one bit for each element, and
+    /// padding. DWARF 5 section 5.11.
+    ///
+    /// ```
+    /// # use eitri::build::{AttributeValue, Builder};
+    /// # use eitri::model::BaseEncoding;
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.pas");
+    /// let integer = m.base_type(unit, "integer", BaseEncoding::Signed, 32)?;
+    /// let digit = m.subrange_type(unit, None, Some(integer), None)?;
+    /// m.describe_type(digit)?.lower_bound(AttributeValue::Unsigned(0))?.upper_bound(AttributeValue::Unsigned(9))?;
+    /// m.set_type(unit, Some("digits"), Some(digit), Some(32))?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is more than 2^32.
+    pub fn set_type(
+        &mut self,
+        unit: UnitId,
+        name: Option<&str>,
+        of: Option<TypeId>,
+        bits: Option<u64>,
+    ) -> Result<TypeId> {
+        self.known_types(unit, of)?;
+        self.check_bits(unit, name.unwrap_or("set"), bits)?;
+        let name = name.map(|name| self.name_in(unit, name)).transpose()?;
+        Ok(self.intern(unit, TypeKind::Set { name, of }, bits))
+    }
+
+    fn check_bits(&self, unit: UnitId, name: &str, bits: Option<u64>) -> Result<()> {
+        match bits.filter(|&bits| bits > MAX_BASE_BITS) {
+            Some(bits) => {
+                let quantity = Quantity::BaseTypeBits(name.into());
+                let error = Error::limit(quantity, 0..=MAX_BASE_BITS.into(), bits.into());
+                Err(error.or_at(self.module.at_unit(unit)))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Adds another name for a type; for `void` where `of` is `None`.

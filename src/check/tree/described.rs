@@ -161,6 +161,12 @@ impl<'a> Described<'a> {
         if self.has_gnu_calls() { &calls::GNU } else { &calls::DWARF5 }
     }
 
+    /// Returns the entry with a function's code, or else its only entry.
+    fn entry_with_code(self, id: FunctionId) -> Entity {
+        let is_apart = self.has_abstract(id) && self.module.function(id).address.is_some();
+        if is_apart { Entity::Instance(id) } else { Entity::Function(id) }
+    }
+
     /// Returns whether a function has an abstract instance besides its code.
     fn has_abstract(self, function: FunctionId) -> bool {
         self.index.inlined[function]
@@ -306,23 +312,25 @@ impl<'a> Described<'a> {
             Entity::MoreArguments(_) => Node::new(dw::DW_TAG_unspecified_parameters),
             Entity::Import(id) => {
                 let import = &module.imports[id];
-                let (tag, target) = match import.what {
-                    Imported::AllOf(scope) => (dw::DW_TAG_imported_module, Entity::Scope(scope)),
-                    Imported::Namespace(scope) => (dw::DW_TAG_imported_declaration, Entity::Scope(scope)),
-                    Imported::Function(id) => (dw::DW_TAG_imported_declaration, Entity::Function(id)),
-                    Imported::Variable(id) => (dw::DW_TAG_imported_declaration, Entity::Variable(id)),
-                    Imported::Type(id) => (dw::DW_TAG_imported_declaration, Entity::Type(id)),
+                let target = match import.what {
+                    Imported::AllOf(scope) | Imported::Namespace(scope) => {
+                        Value::Entity(Entity::Scope(scope))
+                    }
+                    Imported::Function(id) => Value::Entity(Entity::Function(id)),
+                    Imported::Variable(id) => Value::Entity(Entity::Variable(id)),
+                    Imported::Type(id) => Value::Entity(Entity::Type(id)),
+                    Imported::Member(ty, index) | Imported::Enumerator(ty, index) => Value::Member(ty, index),
                 };
                 let is_item = matches!(
                     module.scope(import.scope).kind,
                     ScopeKind::Namespace { kind: NamespaceKind::Namelist, .. }
                 );
-                let (tag, attribute) = if is_item {
-                    (dw::DW_TAG_namelist_item, dw::DW_AT_namelist_item)
-                } else {
-                    (tag, dw::DW_AT_import)
+                let (tag, attribute) = match import.what {
+                    _ if is_item => (dw::DW_TAG_namelist_item, dw::DW_AT_namelist_item),
+                    Imported::AllOf(_) => (dw::DW_TAG_imported_module, dw::DW_AT_import),
+                    _ => (dw::DW_TAG_imported_declaration, dw::DW_AT_import),
                 };
-                let node = Node::new(tag).named(self.text(import.name)).entry(attribute, Some(target));
+                let node = Node::new(tag).named(self.text(import.name)).with(attribute, Some(target));
                 self.extras(self.declared(node, import.line), id)
             }
             Entity::Label(id) => {
@@ -342,7 +350,7 @@ impl<'a> Described<'a> {
                 let pc = call.pc.filter(|_| !is_gnu || call.return_pc.is_some());
                 let mut node = Node::new(names.call).pc(names.return_pc, address(return_pc));
                 node = node.pc(dw::DW_AT_call_pc, address(pc));
-                node = node.entry(names.callee, call.callee.map(Entity::Function));
+                node = node.entry(names.callee, call.callee.map(|callee| self.entry_with_code(callee)));
                 node = node.flag(names.tail, call.is_tail).located(names.target, call.target);
                 node = node.located(names.clobbered, call.clobbered_target);
                 self.extras(self.source(node, call.line, CALLED), id)
@@ -361,7 +369,7 @@ impl<'a> Described<'a> {
         });
         let node = Node::new(names.argument)
             .entry(names.parameter, parameter)
-            .located(dw::DW_AT_location, Some(argument.location))
+            .located(dw::DW_AT_location, argument.location)
             .located(names.value, argument.value)
             .located(names.data_value, argument.data_value)
             .located(dw::DW_AT_call_data_location, argument.data_location);

@@ -57,9 +57,10 @@ impl<'a> Described<'a> {
                 let is_listed = node.attributes.iter().any(|(name, _)| *name == bytes);
                 if is_listed { node } else { node.number(bytes, size.filter(|_| self.has_string_size(id))) }
             }
-            TypeKind::Subrange { of: values, .. } => {
+            TypeKind::Subrange { of: values, .. } | TypeKind::Set { of: values, .. } => {
                 let of_values = values.and_then(|values| module.ty(values).bits());
-                let stated = ty.bits.filter(|_| ty.bits != of_values);
+                let is_set = ty.kind().tag() == dw::DW_TAG_set_type;
+                let stated = ty.bits.filter(|_| is_set || ty.bits != of_values);
                 let is_whole = |bits: &u64| bits.is_multiple_of(8);
                 node.number(bytes, stated.filter(is_whole).map(|bits| bits / 8))
                     .number(dw::DW_AT_bit_size, stated.filter(|bits| !is_whole(bits)))
@@ -181,7 +182,7 @@ impl<'a> Described<'a> {
                 .zip(&composite.members)
                 .map(|(index, member)| self.data_member(member, AttributeOwner::Member(id, index))),
         );
-        node.parts.extend(composite.variant_parts.iter().map(|&part| self.variant_part(part)));
+        node.parts.extend(composite.outer_parts(self.module).map(|part| self.variant_part(part)));
         node
     }
 
@@ -251,6 +252,7 @@ impl<'a> Described<'a> {
             node.parts.extend((0..).zip(&variant.members).map(|(index, member)| {
                 self.data_member(member, AttributeOwner::VariantMember(id, number, index))
             }));
+            node.parts.extend(variant.parts.iter().map(|&part| self.variant_part(part)));
             node
         }));
         node

@@ -129,10 +129,14 @@ impl<'a, 'o> Compared<'a, 'o> {
     }
 }
 
-/// Whether an entry is a type's data member with an index.
+/// Whether an entry is a type's data member or enumerator with an index.
 fn is_data_member(entry: Entry<'_, '_>, index: u32) -> bool {
     entry.parent().is_some_and(|ty| {
-        let is_member = |child: &Entry<'_, '_>| child.tag() == dw::DW_TAG_member && is_part(*child, ty.tag());
+        let is_member = |child: &Entry<'_, '_>| match child.tag() {
+            dw::DW_TAG_enumerator => true,
+            dw::DW_TAG_member => is_part(*child, ty.tag()),
+            _ => false,
+        };
         ty.children().filter(is_member).nth(index as usize) == Some(entry)
     })
 }

@@ -91,7 +91,7 @@ pub(in crate::import) fn members<'d, 'o>(importer: &mut Importer<'d, 'o>) {
             }
         }
         for part in entry.children().filter(|part| part.tag() == dw::DW_TAG_variant_part) {
-            variants::part(importer, part, ty);
+            variants::part(importer, part, ty, ty);
         }
     }
 }

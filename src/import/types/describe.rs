@@ -39,6 +39,7 @@ fn is_described<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> bo
             | dw::DW_TAG_unspecified_type
             | dw::DW_TAG_string_type
             | dw::DW_TAG_subrange_type
+            | dw::DW_TAG_set_type
     );
     let is_plain = |name| {
         name == dw::DW_AT_name && is_named

@@ -44,6 +44,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
                 dw::DW_TAG_unspecified_type => simple::unspecified(importer, entry),
                 dw::DW_TAG_string_type => simple::string(importer, entry),
                 dw::DW_TAG_subrange_type => simple::subrange(importer, entry),
+                dw::DW_TAG_set_type => simple::set(importer, entry),
                 dw::DW_TAG_pointer_type => simple::pointer(importer, entry, PointerKind::Pointer),
                 dw::DW_TAG_reference_type => simple::pointer(importer, entry, PointerKind::Reference),
                 dw::DW_TAG_rvalue_reference_type => {

@@ -83,6 +83,14 @@ pub(super) fn subrange<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d,
     importer.m.subrange_type(importer.unit, name.as_deref(), of, bits).map_err(refused)
 }
 
+pub(super) fn set<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {
+    let name = importer.text(entry, dw::DW_AT_name);
+    let of = importer.refer_to_type(entry, dw::DW_AT_type);
+    let bytes = importer.number(entry, dw::DW_AT_byte_size).map(|bytes| bytes.saturating_mul(8));
+    let bits = bytes.or_else(|| importer.number(entry, dw::DW_AT_bit_size));
+    importer.m.set_type(importer.unit, name.as_deref(), of, bits).map_err(refused)
+}
+
 pub(super) fn pointer<'d, 'o>(
     importer: &mut Importer<'d, 'o>,
     entry: Entry<'d, 'o>,

@@ -3,6 +3,7 @@
 use gimli::constants as dw;
 
 use super::members;
+use crate::build::HasMembers;
 use crate::import::importer::Importer;
 use crate::import::unimported::UnimportedReason;
 use crate::model::{TypeId, VariantValues};
@@ -10,11 +11,18 @@ use crate::op::{read_sleb, read_uleb};
 use crate::read::{Entry, ResolvedValue};
 
 /// Imports a variant part with its variants.
-pub(super) fn part<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, owner: TypeId) {
+///
+/// * `to` – the owner, or the owner's variant that contains the part.
+pub(super) fn part<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    owner: TypeId,
+    to: impl HasMembers,
+) {
     let discriminant = importer.refer(entry, dw::DW_AT_discr);
     let part = match discriminant {
         Some(member) if member.parent() != Some(entry) => match importer.member_at(member) {
-            Some((ty, index)) if ty == owner => importer.m.variant_part_by(owner, index),
+            Some((ty, index)) if ty == owner => importer.m.variant_part_by(to, index),
             _ => {
                 let reason = UnimportedReason::MissingReference;
                 return importer.leave_entry(entry, reason);
@@ -24,13 +32,13 @@ pub(super) fn part<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
             let name = importer.text(member, dw::DW_AT_name).unwrap_or_default();
             let Some(described) = members::described(importer, member, &name) else { return };
             importer.import(member);
-            importer.m.variant_part(owner, described)
+            importer.m.variant_part(to, described)
         }
         None => {
             importer.want_type(entry);
             match importer.refer_to_type(entry, dw::DW_AT_type) {
-                Some(tag) => importer.m.untagged_variant_part(owner, tag),
-                None => importer.m.undiscriminated_variant_part(owner),
+                Some(tag) => importer.m.untagged_variant_part(to, tag),
+                None => importer.m.undiscriminated_variant_part(to),
             }
         }
     };
@@ -55,6 +63,10 @@ pub(super) fn part<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         let mut index = 0;
         for member in child.children().filter(|member| member.tag() == dw::DW_TAG_member) {
             index += u32::from(members::of_variant(importer, member, variant, index));
+        }
+        // The builder limits the depth.
+        for inner in child.children().filter(|inner| inner.tag() == dw::DW_TAG_variant_part) {
+            self::part(importer, inner, owner, variant);
         }
     }
 }

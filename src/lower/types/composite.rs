@@ -60,12 +60,12 @@ pub(super) fn write(
     for (index, member) in (0..).zip(members) {
         statics.write_before(out, index)?;
         let owner = AttributeOwner::Member(id, index);
-        let is = out.expressions.numbers.member(id, index);
+        let is = out.units.parts.member(id, index).map(|number| out.expressions.numbers.member(number));
         member_attributes(out, member, owner, is);
         out.attributes(owner)?;
         out.info.end_entry();
     }
-    for &part in variant_parts {
+    for part in composite.outer_parts(out.module) {
         write_variant_part(out, part)?;
     }
     Ok(Some(Open::new(out.units, *scope, None)))
@@ -149,28 +149,40 @@ fn write_variant_part(out: &mut EntryWriter<'_>, id: VariantPartId) -> Result<()
         member_attributes(out, member, AttributeOwner::Type(part.of), is);
         out.info.end_entry();
     }
-    for (number, variant) in (0..).zip(&part.variants) {
-        out.info.begin_entry(gimli::DW_TAG_variant, children(!variant.members.is_empty()), None);
-        match variant.values[..] {
-            [] => {}
-            [VariantValues::Single(value)] => out.wide_constant(gimli::DW_AT_discr_value, value),
-            _ => {
-                let is_signed = part.discriminant.ty(out.module).and_then(|ty| out.module.is_signed(ty));
-                let list = discriminant_list(&variant.values, is_signed.unwrap_or(false));
-                out.info.begin_block(gimli::DW_AT_discr_list, list.len());
-                out.info.bytes.extend_from_slice(&list);
-            }
+    for number in 0..part.variants.len() as u32 {
+        write_variant(out, id, number)?;
+    }
+    if has_children {
+        out.info.end_children();
+    }
+    Ok(())
+}
+
+/// Writes a variant with its members and the variant parts in it. The builder limits their depth.
+fn write_variant(out: &mut EntryWriter<'_>, id: VariantPartId, number: u32) -> Result<()> {
+    let part = &out.module.variant_parts[id];
+    let variant = &part.variants[number as usize];
+    let has_children = !variant.members.is_empty() || !variant.parts.is_empty();
+    out.info.begin_entry(gimli::DW_TAG_variant, children(has_children), None);
+    match variant.values[..] {
+        [] => {}
+        [VariantValues::Single(value)] => out.wide_constant(gimli::DW_AT_discr_value, value),
+        _ => {
+            let is_signed = part.discriminant.ty(out.module).and_then(|ty| out.module.is_signed(ty));
+            let list = discriminant_list(&variant.values, is_signed.unwrap_or(false));
+            out.info.begin_block(gimli::DW_AT_discr_list, list.len());
+            out.info.bytes.extend_from_slice(&list);
         }
+    }
+    out.info.end_entry();
+    for (index, member) in (0..).zip(&variant.members) {
+        let owner = AttributeOwner::VariantMember(id, number, index);
+        member_attributes(out, member, owner, None);
+        out.attributes(owner)?;
         out.info.end_entry();
-        for (index, member) in (0..).zip(&variant.members) {
-            let owner = AttributeOwner::VariantMember(id, number, index);
-            member_attributes(out, member, owner, None);
-            out.attributes(owner)?;
-            out.info.end_entry();
-        }
-        if !variant.members.is_empty() {
-            out.info.end_children();
-        }
+    }
+    for &part in &variant.parts {
+        write_variant_part(out, part)?;
     }
     if has_children {
         out.info.end_children();

@@ -48,8 +48,8 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
                 out.byte_size(ty);
             }
         }
-        TypeKind::Subrange { name, of } => {
-            out.info.begin_entry(gimli::DW_TAG_subrange_type, gimli::DW_CHILDREN_no, is);
+        TypeKind::Subrange { name, of } | TypeKind::Set { name, of } => {
+            out.info.begin_entry(ty.kind.tag(), gimli::DW_CHILDREN_no, is);
             out.name(*name);
             out.type_of(*of);
             match ty.bits.filter(|_| module.has_stated_size(ty)) {
@@ -128,7 +128,9 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
         }
         TypeKind::Enum { enumerators, .. } if !enumerators.is_empty() => {
             for (index, &(name, value)) in (0..).zip(enumerators) {
-                out.info.begin_entry(gimli::DW_TAG_enumerator, gimli::DW_CHILDREN_no, None);
+                let is =
+                    out.units.parts.member(id, index).map(|number| out.expressions.numbers.member(number));
+                out.info.begin_entry(gimli::DW_TAG_enumerator, gimli::DW_CHILDREN_no, is);
                 out.name(Some(name));
                 out.wide_constant(gimli::DW_AT_const_value, value);
                 out.attributes(AttributeOwner::Enumerator(id, index))?;

@@ -24,7 +24,7 @@ pub struct CompositeType {
     pub bases: Vec<Base>,
     /// Members, in order.
     pub members: Vec<Member>,
-    /// Variant parts.
+    /// Variant parts, including those in variants.
     pub variant_parts: Vec<VariantPartId>,
 }
 
@@ -100,6 +100,9 @@ member_properties! { entity (pub)
 pub struct VariantPart {
     /// The structure.
     pub of: TypeId,
+    /// The variant that contains the part, for a part in a variant of another part, as in Ada: that part, and the variant's
+    /// index.
+    pub inside: Option<(VariantPartId, u32)>,
     /// Discriminant, which selects the variant.
     pub discriminant: Discriminant,
     /// The variants, in order.
@@ -129,6 +132,8 @@ pub struct Variant {
     pub values: Vec<VariantValues>,
     /// Members, in order.
     pub members: Vec<Member>,
+    /// Variant parts in the variant, in order.
+    pub parts: Vec<VariantPartId>,
 }
 
 /// Discriminant values.
@@ -142,6 +147,11 @@ pub enum VariantValues {
 }
 
 impl CompositeType {
+    /// Returns the variant parts outside variants.
+    pub(crate) fn outer_parts<'m>(&'m self, module: &'m Module) -> impl Iterator<Item = VariantPartId> + 'm {
+        self.variant_parts.iter().copied().filter(|&part| module.variant_parts[part].inside.is_none())
+    }
+
     /// Returns the members, including members of its variant parts.
     pub(crate) fn all_members<'m>(&'m self, module: &'m Module) -> impl Iterator<Item = &'m Member> {
         let parts = self.variant_parts.iter().map(|&part| &module.variant_parts[part]);

@@ -72,6 +72,13 @@ pub enum TypeKind {
         /// Type of its values; `None` where it is not described.
         of: Option<TypeId>,
     },
+    /// A set of a type's values: Pascal's and Modula-2's `set of`. DWARF 5 section 5.11.
+    Set {
+        /// Name, if any.
+        name: Option<StringId>,
+        /// Type of its elements, usually a subrange or enumeration; `None` where it is not described.
+        of: Option<TypeId>,
+    },
     /// A pointer or reference.
     Pointer {
         /// Pointer or reference kind.
@@ -191,6 +198,7 @@ tags! {
     TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => DW_TAG_unspecified_type;
     TypeKind::String { .. } => DW_TAG_string_type;
     TypeKind::Subrange { .. } => DW_TAG_subrange_type;
+    TypeKind::Set { .. } => DW_TAG_set_type;
     TypeKind::Pointer { kind: PointerKind::Pointer, .. } => DW_TAG_pointer_type;
     TypeKind::Pointer { kind: PointerKind::Reference, .. } => DW_TAG_reference_type;
     TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => DW_TAG_rvalue_reference_type;
@@ -223,7 +231,7 @@ impl Store for TypeKind {
                 of.store(to);
                 enumerators.store(to);
             }
-            Self::Subrange { name, of } => {
+            Self::Subrange { name, of } | Self::Set { name, of } => {
                 name.store(to);
                 of.store(to);
             }
@@ -329,9 +337,10 @@ impl Type {
             TypeKind::Base { name, .. } | TypeKind::Typedef { name, .. } | TypeKind::Unspecified { name } => {
                 Some(*name)
             }
-            TypeKind::Enum { name, .. } | TypeKind::String { name } | TypeKind::Subrange { name, .. } => {
-                *name
-            }
+            TypeKind::Enum { name, .. }
+            | TypeKind::String { name }
+            | TypeKind::Subrange { name, .. }
+            | TypeKind::Set { name, .. } => *name,
             TypeKind::Composite(composite) => composite.name,
             _ => None,
         }
@@ -353,6 +362,7 @@ impl Type {
             TypeKind::Typedef { of, .. }
             | TypeKind::Qualified { of, .. }
             | TypeKind::Subrange { of, .. }
+            | TypeKind::Set { of, .. }
             | TypeKind::Enum { of, .. } => of.iter().copied().for_each(each),
             // A pointer does not contain the type that it points to, so that types may point to each other.
             kind => kind.elements().into_iter().for_each(|elements| each(elements.of)),
@@ -373,6 +383,7 @@ impl Type {
             TypeKind::Pointer { to: of, .. }
             | TypeKind::Typedef { of, .. }
             | TypeKind::Subrange { of, .. }
+            | TypeKind::Set { of, .. }
             | TypeKind::Enum { of, .. }
             | TypeKind::Qualified { of, .. } => of.iter().copied().for_each(each),
             TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(each),

@@ -74,7 +74,8 @@ impl Part {
             TypeKind::Unspecified { .. }
             | TypeKind::CooperativeMatrix { .. }
             | TypeKind::String { .. }
-            | TypeKind::Subrange { .. } => {
+            | TypeKind::Subrange { .. }
+            | TypeKind::Set { .. } => {
                 return Ok(None);
             }
             TypeKind::Composite(composite) => {

@@ -157,6 +157,7 @@ fn imports(projection: &mut Projection<'_>) {
             Imported::Function(id) => ("of", scopes::scope(projection, module.function(id).scope)),
             Imported::Variable(id) => ("of", scopes::variable_key(projection, id)),
             Imported::Type(id) => ("of", projection.ty(id)),
+            Imported::Member(id, _) | Imported::Enumerator(id, _) => ("of a member of", projection.ty(id)),
             Imported::Namespace(id) => ("of", scopes::scope(projection, id)),
             Imported::AllOf(id) => ("of all of", scopes::scope(projection, id)),
         };

@@ -63,6 +63,10 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
             let name = name.map_or("subrange", |name| projection.module.string(name));
             EncodedType { shape: shape!(projection.shapes; "unspecified", Quoted(name)), is_sized: false }
         }
+        TypeKind::Set { name, .. } => {
+            let name = name.map_or("set", |name| projection.module.string(name));
+            EncodedType { shape: shape!(projection.shapes; "unspecified", Quoted(name)), is_sized: false }
+        }
         TypeKind::Unspecified { name } => {
             sized(shape!(projection.shapes; "unspecified", Quoted(projection.module.string(*name))))
         }
@@ -312,6 +316,7 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
         | TypeKind::CooperativeMatrix { .. }
         | TypeKind::String { .. }
         | TypeKind::Subrange { .. }
+        | TypeKind::Set { .. }
             if projection.omissions.has(subject, Property::Encoding)
                 || projection.omissions.has(subject, Property::Kind) =>
         {

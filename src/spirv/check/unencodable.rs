@@ -7,7 +7,7 @@ use super::described::{Duplicates, Projection, Properties, is_absolute};
 use super::shapes::{Typed, shape};
 use super::types;
 use crate::model::{
-    FunctionId, Macro, NamespaceKind, ScopeId, ScopeKind, SecondaryMap, StringId, TemplateArgument,
+    FunctionId, Imported, Macro, NamespaceKind, ScopeId, ScopeKind, SecondaryMap, StringId, TemplateArgument,
     TemplateParameter, TypeId, TypeKind, UnitId, VariableId, VariableKind,
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
@@ -76,7 +76,9 @@ pub(super) fn unencodable(projection: &mut Projection<'_>) {
     for (id, import) in module.imports() {
         let is_omitted = projection.omissions.has(Subject::Import(id), Property::Entity);
         let is_inlined = !is_omitted && projection.call(import.scope).is_some();
-        unless_omitted(projection, Subject::Import(id), &[(is_inlined, Property::InlinedScope)]);
+        let is_member = matches!(import.what, Imported::Member(..) | Imported::Enumerator(..));
+        let properties = [(is_inlined, Property::InlinedScope), (is_member, Property::Entity)];
+        unless_omitted(projection, Subject::Import(id), &properties);
     }
     for id in module.labels.keys() {
         unless_omitted(projection, Subject::Label(id), &[(true, Property::Entity)]);
@@ -164,7 +166,7 @@ fn unencodable_of_type(projection: &mut Projection<'_>, id: TypeId) {
             let lost = [(*is_variadic, Property::Variadic), (ty.is_unprototyped, Property::Unprototyped)];
             unless_omitted(projection, subject, &lost);
         }
-        TypeKind::String { .. } | TypeKind::Subrange { .. } => {
+        TypeKind::String { .. } | TypeKind::Subrange { .. } | TypeKind::Set { .. } => {
             unless_omitted(projection, subject, &[(true, Property::Kind)])
         }
         TypeKind::Enum { .. } => {

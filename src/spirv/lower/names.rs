@@ -23,7 +23,9 @@ pub(super) fn imports(out: &mut Globals<'_, '_, '_>) -> Result<()> {
             continue;
         }
         let Some(entity) = imported(out, import.what)? else {
-            out.omit(subject, Property::Entity, Reason::NotInUnit);
+            let is_member = matches!(import.what, Imported::Member(..) | Imported::Enumerator(..));
+            let reason = if is_member { Reason::NoOperand } else { Reason::NotInUnit };
+            out.omit(subject, Property::Entity, reason);
             continue;
         };
         let tag = if matches!(import.what, Imported::AllOf(_)) { MODULE } else { DECLARATION };
@@ -48,6 +50,7 @@ fn imported(out: &mut Globals<'_, '_, '_>, what: Imported) -> Result<Option<Word
         Imported::Function(id) => Some(Item::Function(id)),
         Imported::Variable(id) => Some(Item::Variable(id)),
         Imported::Type(id) => references::type_item(out, id),
+        Imported::Member(..) | Imported::Enumerator(..) => None,
         Imported::Namespace(id) | Imported::AllOf(id) => Some(Item::Scope(id)),
     };
     match item {

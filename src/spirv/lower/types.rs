@@ -96,7 +96,8 @@ fn made_of(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl FnMut(Item)) {
         TypeKind::Base { .. }
         | TypeKind::Unspecified { .. }
         | TypeKind::String { .. }
-        | TypeKind::Subrange { .. } => {}
+        | TypeKind::Subrange { .. }
+        | TypeKind::Set { .. } => {}
     }
 }
 
@@ -139,6 +140,12 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
         TypeKind::Subrange { name, .. } => {
             out.omit(subject, Property::Kind, Reason::Subrange);
             let name = out.text(name.map_or("subrange", |name| module.string(name)))?;
+            let size = out.writer.constant(0)?.into();
+            references::basic(out, id, name, size, UNSPECIFIED)
+        }
+        TypeKind::Set { name, .. } => {
+            out.omit(subject, Property::Kind, Reason::Set);
+            let name = out.text(name.map_or("set", |name| module.string(name)))?;
             let size = out.writer.constant(0)?.into();
             references::basic(out, id, name, size, UNSPECIFIED)
         }

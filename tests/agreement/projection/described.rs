@@ -140,10 +140,13 @@ impl<'m> Described<'m> {
             tree.may("name", import.name.map(|name| module.string(name)));
             tree.may("line", self.line(import.line));
             tree.is("all", matches!(import.what, Imported::AllOf(_)));
+            if let Imported::Member(_, index) | Imported::Enumerator(_, index) = import.what {
+                tree.add("member", index);
+            }
             let what = match import.what {
                 Imported::Function(id) => function_id(id),
                 Imported::Variable(id) => variable_id(id),
-                Imported::Type(id) => type_id(id),
+                Imported::Type(id) | Imported::Member(id, _) | Imported::Enumerator(id, _) => type_id(id),
                 Imported::Namespace(id) | Imported::AllOf(id) => scope_id(id),
             };
             tree.to("what", Some(what));
@@ -173,7 +176,7 @@ impl<'m> Described<'m> {
                 tree.inside.extend(module.arguments(call).iter().map(|argument| {
                     let mut tree = Tree::new("argument", None);
                     tree.to("parameter", argument.parameter.map(variable_id));
-                    tree.is("location", true);
+                    tree.is("location", argument.location.is_some());
                     tree.is("value", argument.value.is_some());
                     tree.is("data location", argument.data_location.is_some());
                     tree.is("data value", argument.data_value.is_some());

@@ -76,6 +76,7 @@ impl Described<'_> {
             TypeKind::MemberPointer { .. } => "member pointer",
             TypeKind::String { .. } => "string",
             TypeKind::Subrange { .. } => "subrange",
+            TypeKind::Set { .. } => "set",
             TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => "array",
             TypeKind::Composite(CompositeType { kind: CompositeKind::Struct, .. }) => "structure",
             TypeKind::Composite(CompositeType { kind: CompositeKind::Class, .. }) => "class",
@@ -154,6 +155,11 @@ impl Described<'_> {
                     tree.inside.push(inner);
                 }
             }
+            TypeKind::Set { of, .. } => {
+                tree.to("type", of.map(type_id));
+                tree.may("bytes", ty.bits().filter(|bits| bits % 8 == 0).map(|bits| bits / 8));
+                tree.may("bits", ty.bits().filter(|bits| bits % 8 != 0));
+            }
             TypeKind::Subrange { of, .. } => {
                 tree.to("type", of.map(type_id));
                 let of_values = of.and_then(|of| module.ty(of).bits());
@@ -213,7 +219,9 @@ impl Described<'_> {
             tree.inside.push(inner);
         }
         tree.inside.extend(composite.members.iter().map(|member| self.member(member)));
-        tree.inside.extend(composite.variant_parts.iter().map(|&part| self.variant_part(part)));
+        let parts =
+            composite.variant_parts.iter().filter(|&&part| self.module.variant_part(part).inside.is_none());
+        tree.inside.extend(parts.map(|&part| self.variant_part(part)));
         self.in_scope(composite.scope, tree);
     }
 
@@ -246,6 +254,7 @@ impl Described<'_> {
             let mut inner = Tree::new("variant", None);
             inner.add("values", &variant.values);
             inner.inside = variant.members.iter().map(|member| self.member(member)).collect();
+            inner.inside.extend(variant.parts.iter().map(|&part| self.variant_part(part)));
             tree.inside.push(inner);
         }
         tree

@@ -340,6 +340,15 @@ const KINDS: &[Call<()>] = &[
         Ok(())
     })
     .of(": kind: "),
+    Call::new("Builder::set_type", 3, |case, (), way| {
+        let int = case.int();
+        let all = [None, Some((None, None)), Some((Some("digits"), None)), Some((None, Some(32)))];
+        if let Some((name, bits)) = all[way] {
+            case.m.set_type(case.unit, name, Some(int), bits)?;
+        }
+        Ok(())
+    })
+    .of(": kind: "),
     Call::new("Builder::sized_enumeration", 3, |case, (), way| {
         match way {
             0 => {}

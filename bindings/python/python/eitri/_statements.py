@@ -29,10 +29,11 @@ class Statements:
     def argument(
         self,
         call: str,
-        location: types.Location,
         *,
+        location: types.Location | None = None,
         parameter: str | None = None,
         points_to: Sequence[types.Location | types.Value] | None = None,
+        points_to_value: types.Value | None = None,
         value: types.Value | None = None,
     ) -> None:
         """Adds the statement `argument`."""
@@ -41,6 +42,7 @@ class Statements:
             "location": location,
             "parameter": parameter,
             "points_to": points_to,
+            "points_to_value": points_to_value,
             "value": value,
         })
 
@@ -1039,8 +1041,10 @@ class Statements:
         *,
         all_of: str | None = None,
         declared: types.Line | None = None,
+        enumerator: Sequence[str | int] | None = None,
         function: str | None = None,
         id: str | None = None,
+        member: Sequence[str | int] | None = None,
         name: str | None = None,
         namespace: str | None = None,
         type: str | None = None,
@@ -1050,7 +1054,9 @@ class Statements:
 
         all_of: Namespace whose names are imported.
         declared: Line of the import.
+        enumerator: Imported enumerator: its enumeration, and its index in the enumerators.
         function: Imported function.
+        member: Imported data member: its structure, class or union, and its index in the members.
         name: Name in the importing scope, where it differs.
         namespace: Imported namespace.
         type: Imported type.
@@ -1060,8 +1066,10 @@ class Statements:
             "in": in_,
             "all_of": all_of,
             "declared": declared,
+            "enumerator": enumerator,
             "function": function,
             "id": id,
+            "member": member,
             "name": name,
             "namespace": namespace,
             "type": type,
@@ -1435,6 +1443,24 @@ class Statements:
             "rows": rows,
         })
 
+    def set_type(
+        self,
+        unit: str,
+        *,
+        bits: types.Number | None = None,
+        id: str | None = None,
+        name: str | None = None,
+        of: str | None = None,
+    ) -> str:
+        """Adds the statement `set_type`. Returns what later statements refer to it by."""
+        return self._entity("set_type", {
+            "unit": unit,
+            "bits": bits,
+            "id": id,
+            "name": name,
+            "of": of,
+        }, name)
+
     def string_type(
         self,
         unit: str,
@@ -1683,11 +1709,13 @@ class Statements:
         member: int | None = None,
         undiscriminated: bool | None = None,
         untagged: str | None = None,
+        variant: str | None = None,
     ) -> str:
         """Adds the statement `variant_part`. Returns what later statements refer to it by.
 
         member: Index of the type's data member that selects the variant.
         undiscriminated: Nothing tells which variant an object has.
+        variant: The variant that contains the part, if it is in a variant of another part.
         """
         return self._entity("variant_part", {
             "unit": unit,
@@ -1697,6 +1725,7 @@ class Statements:
             "member": member,
             "undiscriminated": undiscriminated,
             "untagged": untagged,
+            "variant": variant,
         }, None)
 
     def vector(

@@ -101,6 +101,7 @@ __all__ = [
     "RegisterFacts",
     "RowFacts",
     "Rows",
+    "SetType",
     "Signed",
     "SpaceFacts",
     "Stack",
@@ -147,9 +148,10 @@ class Argument(TypedDict):
     """An object."""
 
     call: str
-    location: Location
+    location: NotRequired[Location]
     parameter: NotRequired[str]
     points_to: NotRequired[Sequence[Location | Value]]
+    points_to_value: NotRequired[Value]
     value: NotRequired[Value]
 
 
@@ -837,9 +839,11 @@ Import = TypedDict(
     {
         "all_of": 'NotRequired[str]',
         "declared": 'NotRequired[Line]',
+        "enumerator": 'NotRequired[Sequence[str | int]]',
         "function": 'NotRequired[str]',
         "id": 'NotRequired[str]',
         "in": 'str',
+        "member": 'NotRequired[Sequence[str | int]]',
         "name": 'NotRequired[str]',
         "namespace": 'NotRequired[str]',
         "type": 'NotRequired[str]',
@@ -1172,6 +1176,16 @@ class Rows(TypedDict):
     rows: Sequence[Sequence[Number | str | int | RowFacts]]
 
 
+class SetType(TypedDict):
+    """An object."""
+
+    bits: NotRequired[Number]
+    id: NotRequired[str]
+    name: NotRequired[str]
+    of: NotRequired[str]
+    unit: str
+
+
 class SpaceFacts(TypedDict):
     """An object."""
 
@@ -1393,6 +1407,8 @@ class VariantPart(TypedDict):
     """Nothing tells which variant an object has."""
     unit: str
     untagged: NotRequired[str]
+    variant: NotRequired[str]
+    """The variant that contains the part, if it is in a variant of another part."""
 
 
 class Vector(TypedDict):
