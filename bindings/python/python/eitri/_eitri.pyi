@@ -1,7 +1,7 @@
 """The extension module: the library's functions on bytes and JSON text."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 from ._errors import Error
 from ._input import Consumer
@@ -39,6 +39,7 @@ __all__ = [
 _Files: TypeAlias = list[tuple[str, bytes]]
 _Answer: TypeAlias = tuple[str, str, str | None]
 
+@final
 class WrittenModule:
     def warnings(self) -> str: ...
 
