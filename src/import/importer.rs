@@ -336,7 +336,8 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Lists a fact. A refusal counts pcs in the code of a function.
     pub(super) fn list_fact(&mut self, mut fact: UnimportedFact, code: &[Code]) {
         fact.file = self.dwarf.split_file().map(String::from);
-        fact.locate(code, self.dwarf.pc_notation());
+        let addresses = |pcs: &Range<u64>| code.iter().find_map(|part| part.addresses(pcs));
+        fact.locate(addresses, self.dwarf.pc_notation());
         self.facts.push(fact);
     }
 

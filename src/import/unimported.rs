@@ -6,7 +6,6 @@ use core::ops::Range;
 use gimli::{DwAt, DwTag};
 
 use super::expression::Untyped;
-use super::importer::Code;
 use crate::attributes;
 use crate::error::{Count, Error, PcText};
 use crate::read::{PcNotation, ResolvedValue};
@@ -160,13 +159,17 @@ impl UnimportedFact {
     }
 
     /// Takes the unit, the function and the pcs of a refusal, which then are the fact's. The builder counts pcs from the start of
-    /// the function, whose code is at known addresses.
-    pub(super) fn locate(&mut self, code: &[Code], notation: PcNotation<'_>) {
+    /// the function; `addresses` returns their addresses.
+    pub(super) fn locate(
+        &mut self,
+        addresses: impl Fn(&Range<u64>) -> Option<Range<u64>>,
+        notation: PcNotation<'_>,
+    ) {
         let UnimportedReason::Refused(error) = &self.reason else { return };
         let mut at = error.at().clone();
         self.unit = at.unit.take().or(self.unit.take());
         self.function = at.function.take().or(self.function.take());
-        self.pcs = at.pcs.as_ref().and_then(|pcs| code.iter().find_map(|part| part.addresses(pcs)));
+        self.pcs = at.pcs.as_ref().and_then(addresses);
         if let Some(pcs) = &self.pcs {
             at.pcs = None;
             self.function_pcs =
