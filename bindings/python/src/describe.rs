@@ -54,6 +54,7 @@ pub struct Comparing {
 }
 
 /// A module that was written for a consumer.
+#[derive(Debug)]
 #[pyclass(frozen)]
 pub struct WrittenModule {
     module: Module,
