@@ -64,7 +64,8 @@ pub struct OutputOptions<'a> {
     pub compression: Compression,
     /// The output's file name without directories, after which split units' files are named.
     pub name: &'a str,
-    /// Whether the output has [warnings](Output::warnings). For long location lists, finding them takes longer than writing.
+    /// Whether the output has all [warnings](Output::warnings), and not only those about code. For long location lists, finding
+    /// them takes longer than writing; [`described_warnings`] finds them later.
     pub has_warnings: bool,
 }
 
@@ -189,15 +190,9 @@ impl<'a> Prepared<'a> {
 
     fn output(self, bytes: Vec<u8>, further: Vec<Warning>) -> Result<Output> {
         let Self { module, consumer, options, lowered } = self;
-        // Without a section for them, frames come from somewhere else: for PTX, from ptxas.
-        let has_frames = consumer.frames.debug_frame || consumer.frames.eh_frame;
-        let mut warnings = further;
-        if options.has_warnings {
-            warnings.splice(..0, module.warnings());
-        } else {
-            warnings.clear();
-        }
-        warnings.retain(|warning| has_frames || warning.kind() != WarningKind::NoFrame);
+        let mut warnings =
+            if options.has_warnings { described_warnings(&module, consumer) } else { Vec::new() };
+        warnings.extend(further);
         let split = lowered.split_files(module.target())?;
         let split = split.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
         Ok(Output { bytes, warnings, split, omissions: lowered.omissions })
@@ -229,6 +224,15 @@ pub fn attached_output(
     options: &OutputOptions<'_>,
 ) -> Result<Output> {
     Prepared::new(module, consumer, options)?.into_attached(file)
+}
+
+/// Returns the warnings of a [module](Module::warnings), without those about frames for a consumer that reads none.
+pub fn described_warnings(module: &Module, consumer: &Consumer) -> Vec<Warning> {
+    // Without a section for them, frames come from somewhere else: for PTX, from ptxas.
+    let has_frames = consumer.frames.debug_frame || consumer.frames.eh_frame;
+    let mut warnings = module.warnings();
+    warnings.retain(|warning| has_frames || warning.kind() != WarningKind::NoFrame);
+    warnings
 }
 
 /// Returns a warning for each function in code that the module lacks, such as a function with a misspelled name.

@@ -3,8 +3,8 @@
     cargo bench -p eitri-c --bench statements --no-run
     python benches/bindings/statements.py PROGRAM
 
-The package and the program have to be built for release. Python makes a list of statements, and `emit` takes it at once. The
-sides run in turn, and the median counts. A line `ratio NAME VALUE` has Python's time divided by C's with JSON; `_methods` is the same
+The package and the program have to be built for release. Python adds the statements of a function at a time, as C does. The sides
+run in turn, and the median counts. A line `ratio NAME VALUE` has Python's time divided by C's with JSON; `_methods` is the same
 with a call of a method for each statement.
 """
 
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import os
 import time
+from collections.abc import Iterator
 
 import eitri
 from eitri import location, value
@@ -40,25 +41,31 @@ def entry(function: int, variable: int, range_: int) -> list[object]:
     return [range_ * 0x20, range_ * 0x20 + 0x18, {"value": number}]
 
 
+def function_statements(shape: str, function: int) -> Iterator[dict[str, object]]:
+    """The statements of a function."""
+    name = f"f{function}"
+    yield {"function": {"in": "a.cl", "name": name, "code": {"symbol": name, "bytes": 2048}}}
+    for variable in range(VARIABLES):
+        keys: dict[str, object] = {
+            "in": name, "name": f"v{variable}", "type": "long", "declared": ["a.cl", variable + 1],
+        }
+        if shape == "lists":
+            keys["live"] = [entry(function, variable, range_) for range_ in range(8)]
+        else:
+            keys["always"] = memory(numbers(function, variable, 0)[0])
+        yield {"variable": keys}
+
+
 def batch(shape: str) -> bytes:
-    """The object, from a list of statements."""
-    describe: list[dict[str, object]] = [
+    """The object, from the statements of each function."""
+    d = eitri.Description("x86_64")
+    d.extend([
         {"unit": {"name": "a.cl"}},
         {"base_type": {"unit": "a.cl", "name": "long", "encoding": "signed", "bits": 64}},
-    ]
+    ])
     for function in range(FUNCTIONS):
-        name = f"f{function}"
-        describe.append({"function": {"in": "a.cl", "name": name, "code": {"symbol": name, "bytes": 2048}}})
-        for variable in range(VARIABLES):
-            keys: dict[str, object] = {
-                "in": name, "name": f"v{variable}", "type": "long", "declared": ["a.cl", variable + 1],
-            }
-            if shape == "lists":
-                keys["live"] = [entry(function, variable, range_) for range_ in range(8)]
-            else:
-                keys["always"] = memory(numbers(function, variable, 0)[0])
-            describe.append({"variable": keys})
-    return eitri.emit({"eitri": 1, "target": "x86_64", "describe": describe}).data
+        d.extend(function_statements(shape, function))
+    return eitri.emit(d).data
 
 
 def methods(shape: str) -> bytes:

@@ -121,16 +121,20 @@ def in_cpp(text: str) -> str:
     return f'd.add(R"{mark}({text.strip()}){mark}").value();'
 
 
-def examples(page: str, statements: Schema) -> Iterator[tuple[str, str, str | None]]:
+def examples(page: str, statements: Schema) -> Iterator[tuple[str, str, str]]:
     """Each example of a statement: its name, its JSON, and the builder's method that the page names after it."""
-    found = list(re.finditer(r"^```json\n(.*?)^```\n", page, re.MULTILINE | re.DOTALL))
-    for index, example in enumerate(found):
+    for example in re.finditer(r"^```json\n(.*?)^```\n", page, re.MULTILINE | re.DOTALL):
         value = json.loads(example[1])
-        if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in statements:
-            continue
-        end = found[index + 1].start() if index + 1 < len(found) else len(page)
-        method = re.search(r"\[`([A-Z]\w*::\w+)`\]\(crate::build::", page[example.end() : end])
-        yield next(iter(value)), example[1], method[1] if method else None
+        if isinstance(value, dict) and len(value) == 1 and next(iter(value)) in statements:
+            [statement] = value
+            yield statement, example[1], method(page[example.end() :], statement)
+
+
+def method(rest: str, statement: str) -> str:
+    """The builder's method for a statement: of those that its section names, the method with its name, or else the first."""
+    section = re.split("^#", rest, maxsplit=1, flags=re.MULTILINE)[0]
+    methods: list[str] = re.findall(r"\(crate::build::(\w+(?:::\w+)?)\)", section)
+    return next((method for method in methods if method.rsplit("::", 1)[-1] == statement), methods[0])
 
 
 def languages(page: str, description: Schema) -> str:
@@ -147,6 +151,5 @@ def languages(page: str, description: Schema) -> str:
         out.append(f"```python\n{expressions.call(statement, keys)}\n```\n")
         out.append(f"```c\n{in_c(text)}\n```\n")
         out.append(f"```cpp\n{in_cpp(text)}\n```\n")
-        if method:
-            out.append(f"Rust: `{method}`.\n")
+        out.append(f"Rust: `{method}`.\n")
     return "\n".join(out)

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::expression::InitialStack;
 use super::importer::{Code, Importer, Made, refused};
-use super::unimported::UnimportedReason;
+use super::unimported::{UnimportedFact, UnimportedReason};
 use crate::model::{self, CodePart, Column, FunctionId, Loc, Val};
 use crate::op::{Encoding, Reg};
 use crate::read::{CfaRule, Cie, Fde, FrameRun, FrameSection, Frames, RegisterRule};
@@ -40,6 +40,8 @@ struct PartialFrame<'o> {
     /// Register whose value in the caller is the return address.
     return_register: Reg,
     rules: Vec<RuleByPc<'o>>,
+    /// The code of the function that it is about.
+    code: Vec<Code>,
 }
 
 impl PartialFrame<'_> {
@@ -72,7 +74,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             let frames = self.dwarf.frames_of_code(section);
             for error in &frames.errors {
                 let offset = error.at().offset.unwrap_or(0);
-                self.list_in(section.name(), offset, UnimportedReason::Unreadable(error.clone()));
+                self.list_frame(section.name(), offset, &[], UnimportedReason::Unreadable(error.clone()));
             }
             let mut in_parts: IndexMap<FunctionId, PartialFrame<'o>, DefaultHashBuilder> =
                 IndexMap::default();
@@ -104,19 +106,23 @@ impl<'d, 'o> Importer<'d, 'o> {
                                 encoding,
                                 return_register,
                                 rules: Vec::new(),
+                                code: Vec::new(),
                             });
                             if frame.return_register == return_register {
                                 frame.rules.extend(rules);
+                                frame.code.push(body);
                             } else {
-                                self.list_in(section.name(), fde.offset, UnimportedReason::ReturnRegisters);
+                                let reason = UnimportedReason::ReturnRegisters;
+                                self.list_frame(section.name(), fde.offset, &[body], reason);
                             }
                         } else {
                             let offset = fde.offset;
-                            let frame = PartialFrame { offset, encoding, return_register, rules };
+                            let code = vec![body];
+                            let frame = PartialFrame { offset, encoding, return_register, rules, code };
                             self.frame(section, body.function, frame);
                         }
                     } else if is_debug {
-                        self.list_in(section.name(), fde.offset, UnimportedReason::SecondFrame);
+                        self.list_frame(section.name(), fde.offset, &[body], UnimportedReason::SecondFrame);
                     }
                 }
                 if !has_function && is_debug {
@@ -125,7 +131,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                     } else {
                         UnimportedReason::DiscardedCode
                     };
-                    self.list_in(section.name(), fde.offset, reason);
+                    self.list_frame(section.name(), fde.offset, &[], reason);
                 }
             }
             for (function, mut frame) in in_parts {
@@ -146,23 +152,34 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
     }
 
+    /// Lists a fact of a frame, which belongs to the function with the code, if any.
+    fn list_frame(&mut self, section: &'static str, offset: u64, code: &[Code], reason: UnimportedReason) {
+        let mut fact = UnimportedFact::new(section, offset, reason);
+        if let Some(body) = code.first() {
+            let module = self.m.described();
+            let at = module.at_scope(module.function(body.function).scope);
+            (fact.unit, fact.function) = (at.unit, at.function);
+        }
+        self.list_fact(fact, code);
+    }
+
     /// Returns the rules for a part of a function's code; `None` if the rows cannot be read.
     fn rules_of(&mut self, frames: &Frames<'o>, fde: &Fde<'o>, body: Code) -> Option<Vec<RuleByPc<'o>>> {
         let section = frames.section.name();
         let cie = frames.cie(fde);
         let bytes = body.end - body.start;
         if cie.is_signal || fde.lsda.is_some() || cie.personality.is_some() {
-            self.list_in(section, fde.offset, UnimportedReason::FrameDetail);
+            self.list_frame(section, fde.offset, &[body], UnimportedReason::FrameDetail);
         }
         let columns = match frames.columns(fde) {
             Ok(columns) => columns,
             Err(error) => {
-                self.list_in(section, fde.offset, UnimportedReason::Unreadable(error));
+                self.list_frame(section, fde.offset, &[body], UnimportedReason::Unreadable(error));
                 return None;
             }
         };
         if columns.has_state {
-            self.list_in(section, fde.offset, UnimportedReason::FrameState);
+            self.list_frame(section, fde.offset, &[body], UnimportedReason::FrameState);
         }
         let mut rules: Vec<RuleByPc<'o>> = Vec::new();
         let mut add = |pcs: &Range<u64>, column, rule| {
@@ -199,7 +216,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Sets a function's frame.
     fn frame(&mut self, section: FrameSection, function: FunctionId, frame: PartialFrame<'o>) {
-        let PartialFrame { offset, encoding, return_register, mut rules } = frame;
+        let PartialFrame { offset, encoding, return_register, mut rules, code } = frame;
         let section = section.name();
         let bytes = self.m.described().function(function).bytes;
         let returns = self.first_number(return_register);
@@ -208,20 +225,20 @@ impl<'d, 'o> Importer<'d, 'o> {
             let set = self.m.frame(function).and_then(|mut frame| frame.return_register(returns).map(drop));
             if let Err(error) = set {
                 // With another return address, all rules would lead to another caller.
-                return self.list_in(section, offset, UnimportedReason::Refused(error));
+                return self.list_frame(section, offset, &code, UnimportedReason::Refused(error));
             }
         }
         let unspecified = self.unspecified(&mut rules, returns, bytes);
         let from = self.m.frame_rule_count();
         for (pcs, column, rule) in rules {
             if let Err(reason) = self.rule(function, encoding, pcs, column, rule) {
-                self.list_in(section, offset, reason);
+                self.list_frame(section, offset, &code, reason);
             }
         }
         let kept = self.m.keep_frame(function, from).and_then(|()| self.m.frame(function));
         match kept {
             Ok(mut frame) => drop(frame.unspecified_registers(unspecified)),
-            Err(error) => self.list_in(section, offset, UnimportedReason::Refused(error)),
+            Err(error) => self.list_frame(section, offset, &code, UnimportedReason::Refused(error)),
         }
     }
 

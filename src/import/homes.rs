@@ -26,7 +26,7 @@ const MOST_LOOKS: usize = 256;
 /// Homes of PTX registers, by the address of their function.
 #[derive(Debug, Default)]
 pub(super) struct Homes<'o> {
-    pub(super) functions: Vec<MappedFunction<'o>>,
+    pub(super) map: RegisterMap<'o>,
     pub(super) by_address: HashMap<u64, usize>,
     pub(super) has_types: bool,
     /// Registers whose homes are locations of variables, by function.
@@ -41,14 +41,14 @@ impl<'o> Homes<'o> {
     /// # Errors
     /// The errors of [`RegisterMap::read`].
     pub(super) fn new(object: &'o Object<'_>) -> Result<Self> {
-        let functions = RegisterMap::read(object)?.functions;
+        let map = RegisterMap::read(object)?;
         let addresses =
-            functions.iter().zip(0..).filter_map(|(function, index)| Some((function.address?, index)));
+            map.functions.iter().zip(0..).filter_map(|(function, index)| Some((function.address?, index)));
         let by_address = addresses.collect();
         let has_types = !RegisterTypes::read(object)?.functions.is_empty();
-        let count: usize = functions.iter().map(|function| function.homes().len()).sum();
+        let count: usize = map.functions.iter().map(|function| function.homes().len()).sum();
         let room = MOST_LOOKS.saturating_mul(count);
-        Ok(Self { functions, by_address, has_types, used: HashSet::new(), room })
+        Ok(Self { map, by_address, has_types, used: HashSet::new(), room })
     }
 }
 

@@ -129,6 +129,15 @@ pub(super) struct Code {
     pub pc: u64,
 }
 
+impl Code {
+    /// Returns the addresses of a function's pcs; `None` if they are not in this part.
+    pub fn addresses(&self, pcs: &Range<u64>) -> Option<Range<u64>> {
+        let address = |pc: u64| self.start.checked_add(pc.checked_sub(self.pc)?);
+        let addresses = address(pcs.start)?..address(pcs.end)?;
+        (addresses.end <= self.end).then_some(addresses)
+    }
+}
+
 /// Code of functions so far.
 #[derive(Default)]
 pub(super) struct FunctionCode {
@@ -302,28 +311,34 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     pub(super) fn list(&mut self, entry: Entry<'d, 'o>, attribute: Option<DwAt>, reason: UnimportedReason) {
         let (section, offset) = entry.dwarf().place(entry.offset());
-        self.facts.push(UnimportedFact {
-            file: self.dwarf.split_file().map(String::from),
+        let fact = UnimportedFact {
             unit: entry.unit().name.as_deref().map(String::from),
-            section,
-            offset,
             tag: Some(entry.tag()),
             attribute,
-            reason,
-        });
+            ..UnimportedFact::new(section, offset, reason)
+        };
+        let has_pcs = matches!(&fact.reason, UnimportedReason::Refused(error) if error.at().pcs.is_some());
+        let mut code = Vec::new();
+        if has_pcs {
+            // The entry can be that of the function.
+            let own = self.made.scopes.get(&self.representative(entry).offset()).copied();
+            code = own.or_else(|| self.place(entry)).map(|place| self.code_of(&place)).unwrap_or_default();
+        }
+        self.list_fact(fact, &code);
     }
 
-    /// Lists a fact in another section.
+    /// Lists a fact of the unit in another section.
     pub(super) fn list_in(&mut self, section: &'static str, offset: u64, reason: UnimportedReason) {
-        self.facts.push(UnimportedFact {
-            file: self.dwarf.split_file().map(String::from),
-            unit: self.info.name.as_deref().map(String::from),
-            section,
-            offset,
-            tag: None,
-            attribute: None,
-            reason,
-        });
+        let unit = self.info.name.as_deref().map(String::from);
+        self.list_fact(UnimportedFact { unit, ..UnimportedFact::new(section, offset, reason) }, &[]);
+    }
+
+    /// Lists a fact. A refusal counts pcs in the code of a function.
+    pub(super) fn list_fact(&mut self, mut fact: UnimportedFact, code: &[Code]) {
+        fact.file = self.dwarf.split_file().map(String::from);
+        let addresses = |pcs: &Range<u64>| code.iter().find_map(|part| part.addresses(pcs));
+        fact.locate(addresses, self.dwarf.pc_notation());
+        self.facts.push(fact);
     }
 
     /// Lists an attribute that the builder refuses.

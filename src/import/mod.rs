@@ -257,7 +257,8 @@ fn import_files(
                 Ok(homes) => importer.homes = homes,
                 Err(error) => {
                     let offset = error.at().offset.unwrap_or(0);
-                    importer.list_in(homes::MAP, offset, UnimportedReason::Unreadable(error));
+                    let reason = UnimportedReason::Unreadable(error);
+                    importer.list_fact(UnimportedFact::new(homes::MAP, offset, reason), &[]);
                 }
             }
         }
@@ -279,14 +280,12 @@ fn import_files(
         });
     }
     for error in dwarf.errors().iter().chain(split.iter().flat_map(|split| split.errors())) {
+        let offset = error.at().offset.unwrap_or(0);
+        let reason = UnimportedReason::Unreadable(error.clone());
         unimported.push(UnimportedFact {
             file: error.at().split_file.clone(),
             unit: error.at().unit.clone(),
-            section: ".debug_info",
-            offset: error.at().offset.unwrap_or(0),
-            tag: None,
-            attribute: None,
-            reason: UnimportedReason::Unreadable(error.clone()),
+            ..UnimportedFact::new(".debug_info", offset, reason)
         });
     }
     entries.sort();

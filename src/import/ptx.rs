@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::form::ImportedExpressions;
 use super::homes::{Homes, INSTRUCTION, MAP, TYPES, at_pc};
 use super::importer::{Importer, Made, Place};
-use super::unimported::UnimportedReason;
+use super::unimported::{UnimportedFact, UnimportedReason};
 use crate::model::{Loc, Node};
 use crate::op::{Decoder, Op, Reg};
 
@@ -41,8 +41,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         let nowhere = |names| vec![(pcs.clone(), Err(UnimportedReason::NoRegisterHome(names)))];
         let index = around.base.and_then(|base| self.homes.by_address.get(&base).copied());
         let Some(index) = index else { return Some(nowhere(names())) };
-        let Homes { functions, used, room, .. } = &mut self.homes;
-        let function = &functions[index];
+        let Homes { map, used, room, .. } = &mut self.homes;
+        let function = &map.functions[index];
         let mut bounds = vec![pcs.start, pcs.end];
         for (reg, name) in &registers {
             used.insert((index, *reg));
@@ -92,7 +92,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Whether homes are imported instead of PTX registers.
     fn has_homes(&self) -> bool {
-        !self.homes.functions.is_empty() && self.expressions.form == ImportedExpressions::Typed
+        !self.homes.map.functions.is_empty() && self.expressions.form == ImportedExpressions::Typed
     }
 
     fn ptx_register(&self, reg: Reg) -> UnimportedReason {
@@ -145,8 +145,8 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Lists the homes that are no variable's location, and the types of registers.
     pub(super) fn other_homes(&mut self) {
         let homes = core::mem::take(&mut self.homes);
-        let mut offset = 0;
-        for (function, index) in homes.functions.iter().zip(0..) {
+        let parts = homes.map.functions.iter().zip(&homes.map.parts);
+        for ((function, part), index) in parts.zip(0..) {
             let is_used = |register: &[u8]| {
                 let reg = core::str::from_utf8(register)
                     .ok()
@@ -155,14 +155,12 @@ impl<'d, 'o> Importer<'d, 'o> {
             };
             let unused = function.homes().iter().filter(|home| !is_used(home.register)).count();
             if unused > 0 {
-                self.list_in(MAP, offset, UnimportedReason::RegisterHomes(unused));
+                let fact = UnimportedFact::new(MAP, part.start, UnimportedReason::RegisterHomes(unused));
+                self.list_fact(UnimportedFact { function: Some(function.name().into()), ..fact }, &[]);
             }
-            // A function has its name and a number; a home has four numbers and a name.
-            offset += (function.name.len() + 5) as u64;
-            offset += function.homes().iter().map(|home| 17 + home.register.len() as u64).sum::<u64>();
         }
         if homes.has_types {
-            self.list_in(TYPES, 0, UnimportedReason::RegisterTypes);
+            self.list_fact(UnimportedFact::new(TYPES, 0, UnimportedReason::RegisterTypes), &[]);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Facts that an import leaves out, with the reason: one table.
 
 use core::fmt;
+use core::ops::Range;
 
 use gimli::{DwAt, DwTag};
 
 use super::expression::Untyped;
 use crate::attributes;
-use crate::error::{Count, Error};
-use crate::read::ResolvedValue;
+use crate::error::{Count, Error, PcText};
+use crate::read::{PcNotation, ResolvedValue};
 use eitri_dwarf::texts;
 
 texts! {
@@ -84,6 +85,12 @@ pub struct UnimportedFact {
     pub file: Option<String>,
     /// Name of the unit, where the fact belongs to a unit.
     pub unit: Option<String>,
+    /// Name of the function, where the fact is known to belong to a function.
+    pub function: Option<String>,
+    /// Half-open range of addresses, where the fact has pcs. In a relocatable object, those that the reader assigns.
+    pub pcs: Option<Range<u64>>,
+    /// The same pcs in a cubin, from the start of the function's code.
+    pub function_pcs: Option<PcText<'static>>,
     /// The section.
     pub section: &'static str,
     /// Offset in bytes of the entry, the row's opcode, the frame or the macro from the start of the section.
@@ -134,14 +141,56 @@ impl UnimportedReason {
     }
 }
 
+impl UnimportedFact {
+    /// Returns a fact about a part of a section, which belongs to no entry.
+    pub(crate) fn new(section: &'static str, offset: u64, reason: UnimportedReason) -> Self {
+        Self {
+            file: None,
+            unit: None,
+            function: None,
+            pcs: None,
+            function_pcs: None,
+            section,
+            offset,
+            tag: None,
+            attribute: None,
+            reason,
+        }
+    }
+
+    /// Takes the unit, the function and the pcs of a refusal, which then are the fact's. The builder counts pcs from the start of
+    /// the function; `addresses` returns their addresses.
+    pub(super) fn locate(
+        &mut self,
+        addresses: impl Fn(&Range<u64>) -> Option<Range<u64>>,
+        notation: PcNotation<'_>,
+    ) {
+        let UnimportedReason::Refused(error) = &self.reason else { return };
+        let mut at = error.at().clone();
+        self.unit = at.unit.take().or(self.unit.take());
+        self.function = at.function.take().or(self.function.take());
+        self.pcs = at.pcs.as_ref().and_then(addresses);
+        if let Some(pcs) = &self.pcs {
+            at.pcs = None;
+            self.function_pcs =
+                Some(notation.pcs(pcs)).filter(|pcs| pcs.in_function().is_some()).map(PcText::into_owned);
+        }
+        self.reason = UnimportedReason::Refused(Error::new(error.kind().clone()).or_at(at));
+    }
+
+    /// Returns the pcs as text: those of the function in a cubin, and else addresses.
+    pub fn pc_text(&self) -> Option<PcText<'_>> {
+        let addresses = || self.pcs.as_ref().map(|pcs| PcNotation::default().pcs(pcs));
+        self.function_pcs.clone().or_else(addresses)
+    }
+}
+
 impl fmt::Display for UnimportedFact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, unit, section, offset, tag, attribute, reason } = self;
-        if let Some(file) = file {
-            write!(f, "file `{file}`, ")?;
-        }
-        if let Some(unit) = unit {
-            write!(f, "unit `{unit}`, ")?;
+        let Self { file, unit, function, section, offset, tag, attribute, reason, .. } = self;
+        let named = [("file", file), ("unit", unit), ("function", function)];
+        for (what, name) in named.iter().filter_map(|(what, name)| Some((what, name.as_ref()?))) {
+            write!(f, "{what} `{name}`, ")?;
         }
         write!(f, "{section}, offset {offset:#x}")?;
         if let Some(tag) = tag {
@@ -152,6 +201,9 @@ impl fmt::Display for UnimportedFact {
         }
         if let Some(attribute) = attribute {
             write!(f, ", {}", attributes::text(*attribute))?;
+        }
+        if let Some(pcs) = self.pc_text() {
+            write!(f, ", {pcs}")?;
         }
         write!(f, ": {reason}")
     }

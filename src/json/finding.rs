@@ -41,9 +41,17 @@ struct Declared<'f> {
 
 /// Pcs from the start of a function's code.
 #[derive(Debug, Serialize)]
-struct FunctionPcs<'f> {
+pub(super) struct FunctionPcs<'f> {
     function: &'f str,
     pcs: (String, String),
+}
+
+impl<'f> FunctionPcs<'f> {
+    /// Returns the pcs of a function; `None` for addresses.
+    pub(super) fn new(pcs: &'f PcText<'_>) -> Option<Self> {
+        let (function, pcs) = pcs.in_function()?;
+        Some(Self { function, pcs: (format!("{:#x}", pcs.start), format!("{:#x}", pcs.end)) })
+    }
 }
 
 /// An expression with a mistake.
@@ -56,6 +64,23 @@ struct Fault<'f> {
 /// Version of the format, which changes whenever the keys change.
 const VERSION: u8 = 3;
 
+/// Description of the key `function_pcs`.
+pub(super) const FUNCTION_PCS: &str = "In a cubin, the same pcs from the start of the function's code, as NVIDIA's tools print \
+                                       them; `pcs` has the addresses that the reader assigns.";
+
+/// Returns the schema of a half-open range of addresses.
+pub(super) fn pcs_schema() -> Value {
+    let pc = schema::string("^0x[0-9a-f]{1,16}$");
+    schema::list(vec![pc.clone(), pc])
+}
+
+/// Returns the schema of [`FunctionPcs`].
+pub(super) fn function_pcs_schema(to: &mut Schemas) -> Value {
+    let name = <&str>::schema(to);
+    let name = schema::about(name, "Name of the function's code section after `.text.`.", "");
+    schema::object([("function", name, false), ("pcs", pcs_schema(), false)])
+}
+
 /// Returns a finding's schema: a key for each field in [`Line`], with its description.
 pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
     let codes = schema::one_of_words(LintCode::ALL.iter().map(|code| code.name()));
@@ -63,10 +88,8 @@ pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
     let text = <&str>::schema(to);
     let texts = <&[String]>::schema(to);
     let number = u64::schema(to);
-    let pc = schema::string("^0x[0-9a-f]{1,16}$");
-    let pcs = schema::list(vec![pc.clone(), pc]);
-    let name = schema::about(text.clone(), "Name of the function's code section after `.text.`.", "");
-    let function_pcs = schema::object([("function", name, false), ("pcs", pcs.clone(), false)]);
+    let pcs = pcs_schema();
+    let function_pcs = function_pcs_schema(to);
     let declared = schema::object([("file", text.clone(), false), ("line", number.clone(), false)]);
     let fault = schema::about(
         schema::list(vec![number.clone(), number.clone()]),
@@ -88,12 +111,7 @@ pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
             "64 bits: the same in another build of the source.",
         ),
         ("function", maybe(&text), "Name of the function."),
-        (
-            "function_pcs",
-            maybe(&function_pcs),
-            "In a cubin, the same pcs from the start of the function's code, as NVIDIA's tools print them; `pcs` has the \
-             addresses that the reader assigns.",
-        ),
+        ("function_pcs", maybe(&function_pcs), FUNCTION_PCS),
         ("inlined", texts, "Names of inlined functions around the variable, the outermost first."),
         ("level", levels, "Weight of the finding."),
         ("meant", maybe(&text), "Intended meaning, where it can be inferred."),
@@ -127,9 +145,7 @@ pub fn write_finding(finding: &LintFinding, file: &str) -> String {
         file,
         fingerprint: format!("{:016x}", finding.fingerprint()),
         function: finding.function.as_deref(),
-        function_pcs: finding.function_pcs.as_ref().and_then(PcText::in_function).map(|(function, pcs)| {
-            FunctionPcs { function, pcs: (hexadecimal(pcs.start), hexadecimal(pcs.end)) }
-        }),
+        function_pcs: finding.function_pcs.as_ref().and_then(FunctionPcs::new),
         inlined: finding.inlined.names(),
         level: finding.level.name(),
         meant: finding.meant.as_deref(),

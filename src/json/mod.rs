@@ -78,19 +78,22 @@ impl Module {
     /// [`DuplicateName`](crate::error::ErrorKind::DuplicateName) for an id that another entity has.
     /// [`At::json`](crate::error::At::json) is the position in the text.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
-        read::module(text.as_ref(), &[])
+        read::module(text.as_ref(), &|_| None)
     }
 
     /// Reads a [description](crate::json) with further variables, which are not written as text first: for a description
-    /// that another language's compiler makes. The variables are in the order of their numbers of
-    /// [statements before](crate::json::PlainVariable::after).
+    /// that another language's compiler makes. `variables` returns the variable with a number, counted from 0, up to a number
+    /// without a variable. They are in the order of their numbers of [statements before](crate::json::PlainVariable::after). After
+    /// an error, they are read again.
     ///
     /// # Errors
-    /// The errors of [`from_json`](Self::from_json), and [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) for
-    /// nodes that are not a location. The path of an error about a variable is `variables[3]`, where the first has the
-    /// number 0.
-    pub fn from_json_with(text: impl AsRef<[u8]>, variables: &[PlainVariable<'_>]) -> Result<Self> {
-        read::module(text.as_ref(), variables)
+    /// The errors of [`from_json`](Self::from_json). The path of an error about a variable is `variables[3]`, where the first has
+    /// the number 0.
+    pub fn from_json_with<'v>(
+        text: impl AsRef<[u8]>,
+        variables: impl Fn(usize) -> Option<PlainVariable<'v>>,
+    ) -> Result<Self> {
+        read::module(text.as_ref(), &|number| variables(number))
     }
 
     /// Writes this module's [description](crate::json), from which [`from_json`](Self::from_json) makes an equal

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::finding::{FUNCTION_PCS, function_pcs_schema, pcs_schema};
 use super::schema::{self, HasSchema, Schemas};
 use crate::lint::LintCode;
 
@@ -23,8 +24,8 @@ fn object<const N: usize>(keys: [(&'static str, Value, &str); N]) -> Value {
 pub(crate) fn rewritten_schema(to: &mut Schemas) -> Value {
     let text = <&str>::schema(to);
     let number = u64::schema(to);
-    let pc = schema::string("^0x[0-9a-f]{1,16}$");
-    let pcs = maybe(&schema::list(vec![pc.clone(), pc]));
+    let pcs = maybe(&pcs_schema());
+    let function_pcs = maybe(&function_pcs_schema(to));
     let code = schema::one_of_words(LintCode::ALL.iter().map(|code| code.name()));
     let fact = to.named("fact", |_| {
         object([
@@ -32,6 +33,9 @@ pub(crate) fn rewritten_schema(to: &mut Schemas) -> Value {
             ("offset", number.clone(), "Offset in the section, in bytes."),
             ("reason", text.clone(), "Why the fact is not in the output."),
             ("unit", maybe(&text), "Name of the compilation unit."),
+            ("function", maybe(&text), "Name of the function."),
+            ("pcs", pcs.clone(), "Start and end; the end is exclusive."),
+            ("function_pcs", function_pcs, FUNCTION_PCS),
             ("message", text.clone(), "The fact as text."),
         ])
     });
@@ -39,6 +43,10 @@ pub(crate) fn rewritten_schema(to: &mut Schemas) -> Value {
         ("name", text.clone(), "Name of the section."),
         ("before", number.clone(), "Size in the original, in bytes."),
         ("after", number.clone(), "Size in the output, in bytes."),
+    ]);
+    let emptied = object([
+        ("name", text.clone(), "Name of the section."),
+        ("bytes", number.clone(), "Size in the original, in bytes."),
     ]);
     let entry = object([
         ("unit", maybe(&text), "Name of the compilation unit."),
@@ -91,6 +99,11 @@ pub(crate) fn rewritten_schema(to: &mut Schemas) -> Value {
         ("fixed", list_of(&fixed), "Locations that were wrong."),
         ("unfixed", list_of(&unfixed), "Errors that lint finds in the output."),
         ("removed", list_of(&fact), "Facts of code that is not in the object."),
+        (
+            "emptied",
+            list_of(&emptied),
+            "Copies of debug sections in a linked cubin that are empty now, because the changed sections contradict them.",
+        ),
         ("changes", list_of(&text), "All changes, as text."),
         ("unimported", list_of(&fact), "Facts of the original that the output no longer has."),
         ("omitted", list_of(&text), "Properties that the consumer cannot express, as text."),

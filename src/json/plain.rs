@@ -6,7 +6,7 @@ use super::reader::Reader;
 use super::values::{Line, Text};
 use crate::build::Blame;
 use crate::error::{At, JsonPlace, Result};
-use crate::model::{Loc, Node};
+use crate::model::Loc;
 
 /// A variable or parameter in a function or another scope, as the statements `variable` and `parameter` describe it.
 /// [`Module::from_json_with`](crate::model::Module::from_json_with) takes it.
@@ -28,22 +28,25 @@ pub struct PlainVariable<'a> {
     pub id: Option<&'a str>,
     /// Declaration: id or name of the file, and line and column, counted from 1.
     pub declared: Option<(&'a str, u32, u32)>,
-    /// Location at all pcs, as nodes in postfix order; empty without it.
-    pub always: &'a [Node<'static>],
+    /// Location at all pcs.
+    pub always: Option<&'a Loc>,
     /// Locations by pc.
-    pub live: &'a [PlainLive<'a>],
+    pub live: &'a [PlainLive],
 }
 
 /// A variable's location in a pc range.
 ///
 /// Exhaustive: a literal names all fields.
 #[derive(Debug, Clone)]
-pub struct PlainLive<'a> {
+pub struct PlainLive {
     /// Half-open range, in bytes from the function's start.
     pub pcs: Range<u64>,
-    /// The location's nodes in postfix order.
-    pub nodes: &'a [Node<'static>],
+    /// The location.
+    pub loc: Loc,
 }
+
+/// Variables by number, counted from 0, up to a number without a variable.
+pub(super) type PlainVariables<'a> = dyn Fn(usize) -> Option<PlainVariable<'a>> + 'a;
 
 /// Adds the variable with a number, which errors name.
 pub(super) fn apply<'a>(reader: &mut Reader<'a>, variable: &PlainVariable<'a>, number: usize) -> Result<()> {
@@ -77,12 +80,12 @@ fn add<'a>(reader: &mut Reader<'a>, variable: &PlainVariable<'a>) -> Result<()> 
     if let Some(line) = line {
         described.declared(line);
     }
-    if !variable.always.is_empty() {
-        described.always(Loc::try_from(variable.always)?)?;
+    if let Some(loc) = variable.always {
+        described.always(loc.clone())?;
         blame.seek(|blame| *blame == Blame::Always(id))?;
     }
-    for PlainLive { pcs, nodes } in variable.live {
-        described.live(pcs.clone(), Loc::try_from(*nodes)?)?;
+    for PlainLive { pcs, loc } in variable.live {
+        described.live(pcs.clone(), loc.clone())?;
         blame.seek(|blame| *blame == Blame::Live(id, pcs.clone()))?;
     }
     reader.names.variables.add(id, variable.id.map(Text::from).as_ref(), None)

@@ -6,7 +6,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::plain::{self, PlainVariable};
+use super::plain::{self, PlainVariables};
 use super::position::{self, syntax_error, with_position};
 use super::reader::{Reader, WHAT};
 use super::schema::{self, HasSchema, Schemas};
@@ -25,23 +25,23 @@ pub(super) const VERSION: u64 = 1;
 const LARGE: usize = 64 << 20;
 
 /// Reads a description with further variables, which are in the order of the statements before them.
-pub(super) fn module(text: &[u8], variables: &[PlainVariable<'_>]) -> Result<Module> {
+pub(super) fn module<'a>(text: &'a [u8], variables: &'a PlainVariables<'a>) -> Result<Module> {
     let text = position::utf8(WHAT, text)?;
     finish_with(text, variables, read_all(text, variables, None)?.0.builder)
 }
 
 /// Finishes a description's module.
 pub(super) fn finish(text: &str, builder: Builder) -> Result<Module> {
-    finish_with(text, &[], builder)
+    finish_with(text, &|_| None, builder)
 }
 
-fn finish_with(text: &str, variables: &[PlainVariable<'_>], builder: Builder) -> Result<Module> {
+fn finish_with<'a>(text: &'a str, variables: &'a PlainVariables<'a>, builder: Builder) -> Result<Module> {
     builder.finish_or_blame().map_err(|wrong| {
         let position = match &wrong.blame {
             // A second reading finds the position.
-            Some(blame) => {
-                read_all(text, variables, Some(blame)).err().and_then(|error| error.at().json.clone())
-            }
+            Some(blame) => read_all(text, &|number| variables(number), Some(blame))
+                .err()
+                .and_then(|error| error.at().json.clone()),
             None => None,
         };
         with_position(wrong.error, position.unwrap_or_else(|| position::key(text, "describe")))
@@ -58,12 +58,12 @@ pub(super) fn read_with_spirv<'a>(
     text: &'a str,
     blame: Option<&'a Blame>,
 ) -> Result<(Reader<'a>, Option<Bound<'a>>)> {
-    read_all(text, &[], blame)
+    read_all(text, &|_| None, blame)
 }
 
 fn read_all<'a>(
     text: &'a str,
-    variables: &'a [PlainVariable<'a>],
+    variables: &'a PlainVariables<'a>,
     blame: Option<&'a Blame>,
 ) -> Result<(Reader<'a>, Option<Bound<'a>>)> {
     let mut document = Document { text, variables, added: 0, blame, reader: None, spirv: None, error: None };
@@ -85,7 +85,7 @@ fn read_all<'a>(
 struct Document<'a> {
     text: &'a str,
     /// Variables that are not in the text, and the number of them that were added.
-    variables: &'a [PlainVariable<'a>],
+    variables: &'a PlainVariables<'a>,
     added: usize,
     blame: Option<&'a Blame>,
     reader: Option<Reader<'a>>,
@@ -174,8 +174,8 @@ impl<'a> Document<'a> {
     /// Adds the variables that come before the statement with a number.
     fn add_variables<E: de::Error>(&mut self, statement: usize) -> Result<(), E> {
         let Some(reader) = &mut self.reader else { return Ok(()) };
-        while let Some(variable) = self.variables.get(self.added).filter(|next| next.after <= statement) {
-            if let Err(error) = plain::apply(reader, variable, self.added) {
+        while let Some(variable) = (self.variables)(self.added).filter(|next| next.after <= statement) {
+            if let Err(error) = plain::apply(reader, &variable, self.added) {
                 return Err(self.fail(error));
             }
             self.added += 1;

@@ -25,6 +25,11 @@ pub fn write_rewritten(rewritten: &Rewritten, object: &str) -> String {
         RewriteChange::Removed(removed) => Some(fact(removed)),
         _ => None,
     });
+    let copies = rewritten.changes.iter().filter_map(|change| match change {
+        RewriteChange::Emptied(copies) => Some(&copies.sections),
+        _ => None,
+    });
+    let emptied = copies.flatten().map(|(name, bytes)| json!({"name": name, "bytes": bytes}));
     let different = rewritten.different_types.iter().map(|different| {
         let entries = different.entries.iter().map(|(unit, offset)| json!({"unit": unit, "offset": offset}));
         let entries = entries.collect::<Vec<_>>();
@@ -46,6 +51,7 @@ pub fn write_rewritten(rewritten: &Rewritten, object: &str) -> String {
         "fixed": fixed.collect::<Vec<_>>(),
         "unfixed": rewritten.unfixed.iter().map(unfixed).collect::<Vec<_>>(),
         "removed": removed.collect::<Vec<_>>(),
+        "emptied": emptied.collect::<Vec<_>>(),
         "changes": texts(&mut rewritten.changes.iter().map(ToString::to_string)),
         "unimported": rewritten.unimported.iter().map(fact).collect::<Vec<_>>(),
         "omitted": texts(&mut rewritten.omissions.iter().map(ToString::to_string)),

@@ -33,7 +33,7 @@ mod sizes;
 mod tests;
 mod vendor;
 
-pub use change::RewriteChange;
+pub use change::{EmptiedCopies, RewriteChange};
 pub use containers::{NewMember, rewrite_members};
 pub use fitting::fitting;
 pub use fix::{FixChange, Unfixed, meant_locations};
@@ -71,7 +71,7 @@ pub struct Rewritten {
     /// Facts of the original that the object no longer has, because the model lacks them. Facts in loaded sections, such
     /// as `.eh_frame`, stay in the object.
     pub unimported: Vec<UnimportedFact>,
-    /// Changes that the options demand.
+    /// Changes that the options demand, and what they cost: removed facts, fixed locations, emptied copies.
     pub changes: Vec<RewriteChange>,
     /// Errors that lint finds after the object is fixed; empty if it is not fixed.
     pub unfixed: Vec<Unfixed>,
@@ -188,13 +188,15 @@ fn cubin(
     options: &RewriteOptions<'_>,
 ) -> Result<Rewritten> {
     let rewritten = cubin::rewrite(bytes, object, dwarf, options)?;
-    let sizes = sizes::sizes(object, &Object::read(&rewritten.object)?);
+    let after = Object::read(&rewritten.object)?;
+    let sizes = sizes::sizes(object, &after);
+    let emptied = EmptiedCopies::new(object, &after).map(RewriteChange::Emptied);
     Ok(Rewritten {
         object: rewritten.object,
         consumer: rewritten.consumer,
         omissions: Vec::new(),
         unimported: Vec::new(),
-        changes: rewritten.changes,
+        changes: rewritten.changes.into_iter().chain(emptied).collect(),
         unfixed: Vec::new(),
         merged_types: rewritten.merged,
         different_types: rewritten.different,
@@ -428,15 +430,7 @@ fn removed_sections(object: &Object<'_>) -> Vec<UnimportedFact> {
     };
     let sections = object.sections().iter().filter(|section| !section.is_loaded());
     let names = sections.map(|section| &*section.name).filter(|name| is_unknown(name));
-    let fact = |name: &str| UnimportedFact {
-        file: None,
-        unit: None,
-        section: ".debug_*",
-        offset: 0,
-        tag: None,
-        attribute: None,
-        reason: UnimportedReason::UnknownSection(name.into()),
-    };
+    let fact = |name: &str| UnimportedFact::new(".debug_*", 0, UnimportedReason::UnknownSection(name.into()));
     names.map(fact).collect()
 }
 

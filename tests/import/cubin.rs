@@ -4,13 +4,16 @@ use std::path::Path;
 
 use eitri::build::Builder;
 use eitri::import::{ImportOptions, ImportedDwarf, ImportedExpressions, UnimportedReason, import};
+use eitri::json::write_unimported;
 use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::target::{Sm, Target};
 use serde_json::{Value, json};
 
 use crate::common::tools::{Folder, Tool};
 use crate::common::{cubin, with};
+use crate::rewrite::nvlink::{FIRST, SECOND, linked};
 
+const READELF: Tool = Tool::new("readelf", "binutils");
 const CUOBJDUMP: Tool = Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI");
 
 fn imported(name: &str, expressions: ImportedExpressions) -> ImportedDwarf {
@@ -121,4 +124,47 @@ fn frames_are_in_local_memory_of_the_thread() {
     let text = typed.module.to_json();
     let frame = r#"[0,3200,"cfa",{"memory":["local",{"read":[{"per_lane":"R1"},32]}]}]"#;
     assert!(text.contains(frame), "{text}");
+}
+
+/// The code of each function of a linked cubin is at 0 in the file: pcs are those of a function, which ends where readelf says.
+/// nvlink writes the registers of the finalizer into frames for sm_100 and later. A fact of a frame belongs to the function's
+/// unit, and the map of registers belongs to no unit.
+#[test]
+fn facts_of_functions_have_their_units_and_pcs() {
+    let Some(bytes) = linked("sm_100", &[(FIRST, "-G"), (SECOND, "-G")], &["-g"]) else { return };
+    let folder = Folder::new();
+    let path = folder.file("a.cubin", &bytes);
+    let Some(ran) = READELF.run(&["-sW".as_ref(), path.as_os_str()]) else { return };
+    let imported = import(&bytes, &ImportOptions::default()).expect("the cubin is imported");
+    let lines: Vec<String> = imported.unimported.iter().map(ToString::to_string).collect();
+    assert!(lines.iter().all(|line| line.matches("unit `").count() < 2), "{lines:#?}");
+    assert!(lines.iter().all(|line| !line.contains("pc 0x")), "{lines:#?}");
+    for (unit, function, symbol) in [
+        ("part0.cu", "first", "first"),
+        ("part1.cu", "second", "second"),
+        ("part1.cu", "unused", "unused"),
+        ("part0.cu", "twice<int>", "_Z5twiceIiET_S0_"),
+    ] {
+        let line =
+            ran.out.lines().find(|line| line.contains("FUNC") && line.ends_with(&format!(" {symbol}")));
+        let Some(line) = line else {
+            // nvlink drops functions that no kernel calls.
+            assert_eq!(function, "unused", "{ran}");
+            continue;
+        };
+        let size: u64 = line.split_whitespace().nth(2).expect("a size").parse().expect("a number");
+        let start = format!("unit `{unit}`, function `{function}`, .debug_frame, offset ");
+        let all: Vec<_> = lines.iter().filter(|line| line.starts_with(&start)).collect();
+        let pcs = format!(", {symbol}+[0x0, {size:#x}): rule of register ");
+        assert!(!all.is_empty() && all.iter().all(|line| line.contains(&pcs)), "{pcs}: {lines:#?}");
+    }
+    let homes: Vec<_> = lines.iter().filter(|line| line.contains("homes of PTX registers")).collect();
+    let starts =
+        ["first", "second"].map(|name| format!("function `{name}`, .nv_debug_info_reg_sass, offset "));
+    assert!(starts.iter().all(|start| homes.iter().any(|line| line.starts_with(start))), "{homes:#?}");
+    let json: Value = serde_json::from_str(&write_unimported(&imported.unimported)).expect("JSON");
+    let frames = json.as_array().expect("facts").iter().filter(|fact| fact["section"] == ".debug_frame");
+    let pcs: Vec<_> =
+        frames.map(|fact| (&fact["function_pcs"]["function"], &fact["function_pcs"]["pcs"][0])).collect();
+    assert!(!pcs.is_empty() && pcs.contains(&(&json!("second"), &json!("0x0"))), "{pcs:?}");
 }

@@ -2,14 +2,17 @@
 //! tools and LLVM's print it.
 
 use eitri::dump::{DumpOptions, dump};
+use eitri::json::write_rewritten;
 use eitri::read::nvidia::RegisterMap;
 use eitri::read::{Dwarf, FrameSection, Object};
+use eitri::rewrite::RewriteChange;
 
 use super::nvlink::{FIRST, SECOND, X, Y, disassembled, linked, printed};
 use super::{loaded, rewritten};
 use crate::common::cases::{Random, cases};
 use crate::common::tools::{Folder, Tool};
 
+const READELF: Tool = Tool::new("readelf", "binutils");
 const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 
 /// Processors: with relocations in fields, with addends, and with copies for the finalizer.
@@ -244,6 +247,47 @@ fn equal_types_of_objects_are_merged_on_request() {
         assert_eq!(verified(&before), verified(&merged.object), "{processor}");
         let again = rewritten(&merged.object, |options| options.dedupe = true).expect("a cubin");
         assert!(again.object == merged.object, "{processor}");
+    }
+}
+
+/// Copies of debug sections for the finalizer become empty, and are listed with the sizes that readelf prints, the copies of
+/// their relocations among them.
+#[test]
+fn emptied_copies_are_listed_with_their_sizes() {
+    for processor in ["sm_90", "sm_100", "sm_120"] {
+        let Some(before) = linked(processor, &[(X, "-G"), (Y, "-G")], &["-g"]) else { return };
+        let folder = Folder::new();
+        let path = folder.file("a.cubin", &before);
+        let Some(ran) = READELF.run(&["-SW".as_ref(), path.as_os_str()]) else { return };
+        let is_copy = |name: &str| {
+            let name = name.strip_prefix(".nv.merc").unwrap_or_default();
+            let name = name.strip_prefix(".rela").unwrap_or(name);
+            name.starts_with(".debug_") || name.starts_with(".nv_debug_")
+        };
+        let sections = ran.out.lines().filter_map(|line| {
+            let mut words = line.split_once("] ")?.1.split_whitespace();
+            let name = words.next().filter(|name| is_copy(name))?;
+            Some((name.to_owned(), u64::from_str_radix(words.nth(3)?, 16).ok()?))
+        });
+        let expected: Vec<(String, u64)> = sections.filter(|(_, size)| *size > 0).collect();
+        let after = rewritten(&before, |_| {}).expect("a cubin");
+        let emptied: Vec<_> = after
+            .changes
+            .iter()
+            .filter_map(|change| match change {
+                RewriteChange::Emptied(copies) => Some(&copies.sections),
+                _ => None,
+            })
+            .flatten()
+            .cloned()
+            .collect();
+        assert_eq!(emptied, expected, "{processor}");
+        assert_eq!(expected.len() > 10, processor != "sm_90", "{ran}");
+        let json: serde_json::Value =
+            serde_json::from_str(&write_rewritten(&after, "a.cubin")).expect("JSON");
+        let written: Vec<_> = json["emptied"].as_array().expect("a list").iter().collect();
+        let expected = expected.iter().map(|(name, bytes)| serde_json::json!({"name": name, "bytes": bytes}));
+        assert_eq!(written, expected.collect::<Vec<_>>().iter().collect::<Vec<_>>(), "{processor}");
     }
 }
 

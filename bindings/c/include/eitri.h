@@ -873,8 +873,9 @@ void eitri_module_free(eitri_module *module);
 
 /*
  Adds a variable or a parameter, as the JSON statements `variable` and `parameter` do, without their text. It comes
- after the statements that were added before: its scope and its type are those of such statements. An error of
- `eitri_description_finish` names it `variables[3]`, counted from 0.
+ after the statements that were added before: its scope and its type are those of such statements. Nodes that are not a
+ location are an error now. All other mistakes are errors of `eitri_description_finish`, which name the variable
+ `variables[3]`, counted from 0.
 
  # Safety
  `variable` points to a structure whose pointers are valid.

@@ -114,7 +114,7 @@ pub unsafe extern "C" fn eitri_description_finish(
             description.text.push_str(END);
             // The caller knows the statements, and not the lines of the text that they make.
             let Statements { text, variables, .. } = &*description;
-            let read = variables.with(|variables| Module::from_json_with(text, variables));
+            let read = Module::from_json_with(text, |number| variables.get(number));
             let read = read.map_err(|error| without_lines(error, text.as_bytes()));
             description.text.truncate(size);
             Ok(eitri_module(read?))

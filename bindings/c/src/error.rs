@@ -4,6 +4,8 @@ use std::ffi::{CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null;
 
+use eitri::error::At;
+
 use crate::handle;
 use crate::input::{c_text, place};
 use crate::stack::with_stack;
@@ -87,6 +89,14 @@ impl Failure {
     pub fn argument(message: impl Into<String>) -> Self {
         Self::Argument(message.into())
     }
+
+    /// Adds the location of an error of the library.
+    pub fn or_at(self, at: impl FnOnce() -> At) -> Self {
+        match self {
+            Self::Eitri(error) => Self::Eitri(Box::new(error.or_at(at()))),
+            other => other,
+        }
+    }
 }
 
 impl From<eitri::Error> for Failure {
@@ -158,7 +168,9 @@ pub(crate) unsafe fn run(
     };
     let result = failure.as_ref().map_or(EITRI_OK, |failure| failure.result);
     // SAFETY: of the caller.
-    if let Ok(place) = unsafe { place(error, "error") } {
+    if !error.is_null()
+        && let Ok(place) = unsafe { place(error, "error") }
+    {
         place.write(failure.map_or(std::ptr::null_mut(), handle::new));
     }
     result

@@ -4,8 +4,9 @@ use std::ffi::c_char;
 use std::ops::Range;
 use std::sync::PoisonError;
 
+use eitri::error::At;
 use eitri::json::{PlainLive, PlainVariable};
-use eitri::model::Node;
+use eitri::model::{Loc, Node};
 use eitri::op::Reg;
 use eitri::target::SpaceId;
 
@@ -119,13 +120,15 @@ pub struct eitri_variable {
     pub live_count: usize,
 }
 
-/// Variables of a description: their texts, ranges and nodes one after the other.
+/// Variables of a description: their texts and locations one after the other.
 #[derive(Default)]
 pub(crate) struct Variables {
     texts: String,
-    nodes: Vec<Node<'static>>,
-    live: Vec<(u64, u64, Range<usize>)>,
+    always: Vec<Loc>,
+    live: Vec<PlainLive>,
     variables: Vec<Stored>,
+    /// Nodes of the location that is made.
+    nodes: Vec<Node<'static>>,
 }
 
 /// A variable, with the parts of the lists that belong to it.
@@ -137,7 +140,7 @@ struct Stored {
     ty: Range<usize>,
     id: Option<Range<usize>>,
     declared: Option<(Range<usize>, u32, u32)>,
-    always: Range<usize>,
+    always: Option<usize>,
     live: Range<usize>,
 }
 
@@ -149,23 +152,23 @@ impl Variables {
         start..self.texts.len()
     }
 
-    /// Keeps nodes.
+    /// Makes the location with nodes.
     ///
     /// # Safety
     /// `nodes` points to `count` nodes.
-    unsafe fn nodes(
+    unsafe fn location(
         &mut self,
         nodes: *const eitri_node,
         count: usize,
         name: &str,
-    ) -> Result<Range<usize>, Failure> {
-        let start = self.nodes.len();
+    ) -> Result<Loc, Failure> {
+        self.nodes.clear();
         // SAFETY: of the caller.
         for (index, node) in unsafe { array(nodes, count, name) }?.iter().enumerate() {
             let wrong = |what: String| Failure::argument(format!("node {index} of `{name}` {what}"));
             push(&mut self.nodes, node).map_err(wrong)?;
         }
-        Ok(start..self.nodes.len())
+        Ok(Loc::try_from(&self.nodes[..])?)
     }
 
     /// Keeps a variable that comes after `after` statements.
@@ -180,14 +183,14 @@ impl Variables {
                 variable.size
             )));
         }
-        let before = (self.texts.len(), self.nodes.len(), self.live.len());
+        let before = (self.texts.len(), self.always.len(), self.live.len());
         // SAFETY: of the caller.
         let stored = unsafe { self.stored(variable, after) };
         match stored {
             Ok(stored) => self.variables.push(stored),
             Err(failure) => {
                 self.texts.truncate(before.0);
-                self.nodes.truncate(before.1);
+                self.always.truncate(before.1);
                 self.live.truncate(before.2);
                 return Err(failure);
             }
@@ -205,14 +208,28 @@ impl Variables {
             let name = optional_text(variable.name, "name")?.unwrap_or_default();
             (name, optional_text(variable.id, "id")?, optional_text(variable.file, "file")?)
         };
-        // SAFETY: of the caller.
-        let always = unsafe { self.nodes(variable.always, variable.always_count, "always") }?;
+        let at = |pcs: Option<Range<u64>>| {
+            At::new(|at| {
+                at.variable = Some(name.to_owned()).filter(|name| !name.is_empty());
+                at.pcs = pcs;
+            })
+        };
+        let always = if variable.always_count > 0 {
+            // SAFETY: of the caller.
+            let loc = unsafe { self.location(variable.always, variable.always_count, "always") };
+            self.always.push(loc.map_err(|failure| failure.or_at(|| at(None)))?);
+            Some(self.always.len() - 1)
+        } else {
+            None
+        };
         let start = self.live.len();
         // SAFETY: of the caller.
         for live in unsafe { array(variable.live, variable.live_count, "live") }? {
             // SAFETY: of the caller.
-            let nodes = unsafe { self.nodes(live.nodes, live.nodes_count, "nodes") }?;
-            self.live.push((live.start, live.end, nodes));
+            let loc = unsafe { self.location(live.nodes, live.nodes_count, "nodes") };
+            let pcs = live.start..live.end;
+            let loc = loc.map_err(|failure| failure.or_at(|| at(Some(pcs.clone()))))?;
+            self.live.push(PlainLive { pcs, loc });
         }
         Ok(Stored {
             after,
@@ -227,29 +244,21 @@ impl Variables {
         })
     }
 
-    /// Calls a function with the variables.
-    pub fn with<T>(&self, then: impl FnOnce(&[PlainVariable<'_>]) -> T) -> T {
-        let Self { texts, nodes, live, variables } = self;
-        let live: Vec<PlainLive<'_>> = live
-            .iter()
-            .map(|(start, end, part)| PlainLive { pcs: *start..*end, nodes: &nodes[part.clone()] })
-            .collect();
-        let text = |part: &Range<usize>| &texts[part.clone()];
-        let variables: Vec<_> = variables
-            .iter()
-            .map(|stored| PlainVariable {
-                after: stored.after,
-                is_parameter: stored.is_parameter,
-                scope: text(&stored.scope),
-                name: text(&stored.name),
-                ty: text(&stored.ty),
-                id: stored.id.as_ref().map(text),
-                declared: stored.declared.as_ref().map(|(file, line, column)| (text(file), *line, *column)),
-                always: &nodes[stored.always.clone()],
-                live: &live[stored.live.clone()],
-            })
-            .collect();
-        then(&variables)
+    /// Returns the variable with a number.
+    pub fn get(&self, number: usize) -> Option<PlainVariable<'_>> {
+        let stored = self.variables.get(number)?;
+        let text = |part: &Range<usize>| &self.texts[part.clone()];
+        Some(PlainVariable {
+            after: stored.after,
+            is_parameter: stored.is_parameter,
+            scope: text(&stored.scope),
+            name: text(&stored.name),
+            ty: text(&stored.ty),
+            id: stored.id.as_ref().map(text),
+            declared: stored.declared.as_ref().map(|(file, line, column)| (text(file), *line, *column)),
+            always: stored.always.map(|index| &self.always[index]),
+            live: &self.live[stored.live.clone()],
+        })
     }
 }
 
@@ -296,8 +305,9 @@ fn push(nodes: &mut Vec<Node<'static>>, node: &eitri_node) -> Result<(), String>
 }
 
 /// Adds a variable or a parameter, as the JSON statements `variable` and `parameter` do, without their text. It comes
-/// after the statements that were added before: its scope and its type are those of such statements. An error of
-/// `eitri_description_finish` names it `variables[3]`, counted from 0.
+/// after the statements that were added before: its scope and its type are those of such statements. Nodes that are not a
+/// location are an error now. All other mistakes are errors of `eitri_description_finish`, which name the variable
+/// `variables[3]`, counted from 0.
 ///
 /// # Safety
 /// `variable` points to a structure whose pointers are valid.

@@ -257,23 +257,22 @@ fn wrong_variables_are_refused() {
         let said = push(description, &made).expect_err(expected);
         assert!(said.contains(expected), "{said}");
     }
+    for (nodes, expected) in [
+        (&[right[0], right[0]][..], "the nodes are 2 locations or numbers; expected one location"),
+        (&[node(EITRI_NODE_VALUE, 0, 0)], "operand of node 0 is nothing; expected a number"),
+        (&[], "the nodes are 0 locations or numbers; expected one location"),
+    ] {
+        let ranges = [live(0, 8, &right), live(8, 12, nodes)];
+        let made = eitri_variable { live: ranges.as_ptr(), live_count: 2, ..variable(c"x", c"int") };
+        let said = push(description, &made).expect_err(expected);
+        assert_eq!(said, format!("variable `x`, pc 0x8..0xc: {expected}"));
+    }
     // Nothing of a refused variable stays.
     let empty = finished(description).expect("a module");
     assert!(!empty.contains("\"x\""), "{empty}");
     eitri_description_free(description);
 
-    let two = [right[0], right[0]];
-    let at_end: [(eitri_variable, &[eitri_live], &str); 6] = [
-        (
-            variable(c"x", c"int"),
-            &[live(0, 8, &two)],
-            "`variables[1]` of `x`: the nodes are 2 locations or numbers; expected one location",
-        ),
-        (
-            variable(c"x", c"int"),
-            &[live(0, 8, &[node(EITRI_NODE_VALUE, 0, 0)])],
-            "`variables[1]` of `x`: operand of node 0 is nothing; expected a number",
-        ),
+    let at_end: [(eitri_variable, &[eitri_live], &str); 4] = [
         (
             variable(c"x", c"itn"),
             &[live(0, 8, &right)],

@@ -1,11 +1,14 @@
 //! Descriptions: written, compared with objects, derived from code, and imported.
 
 use eitri::check::{CheckFinding, CheckReport, FindingKind, Unproven};
-use eitri::consumer::Policy;
+use eitri::consumer::{Consumer, Policy};
 use eitri::emit::elf::{Compression, Existing, ObjectCode};
 use eitri::import::ImportOptions;
 use eitri::json::{locate as locate_code, write_unimported};
-use eitri::output::{Comparison, Output, OutputOptions, attached_output, compare, new_output};
+use eitri::model::{Module, Warning};
+use eitri::output::{
+    Comparison, Output, OutputOptions, attached_output, compare, described_warnings, new_output,
+};
 use eitri::read::SplitFiles;
 use eitri::track::{CodeEffects, Keep};
 use pyo3::prelude::*;
@@ -17,8 +20,8 @@ use crate::error::{Failure, fields};
 use crate::options::{Described, Reader, Reading, Split, target};
 use crate::stack::detached;
 
-/// An output with its lists, each as JSON, and the files of its split units.
-type Written<'py> = (Bound<'py, PyBytes>, String, Vec<(String, Bound<'py, PyBytes>)>);
+/// An output with its lists, each as JSON; the files of its split units; and its module, whose warnings are found on demand.
+type Written<'py> = (Bound<'py, PyBytes>, String, Vec<(String, Bound<'py, PyBytes>)>, WrittenModule);
 
 /// Functions of a new object: symbol, and offset and size in bytes.
 type Functions = Vec<(String, u64, u64)>;
@@ -50,6 +53,30 @@ pub struct Comparing {
     allow_extra: bool,
 }
 
+/// A module that was written for a consumer.
+#[derive(Debug)]
+#[pyclass(frozen)]
+pub struct WrittenModule {
+    module: Module,
+    consumer: Consumer,
+}
+
+#[pymethods]
+impl WrittenModule {
+    /// Returns the module's warnings as JSON.
+    fn warnings(&self, py: Python<'_>) -> PyResult<String> {
+        let found =
+            detached(py, || -> Result<_, Failure> { Ok(described_warnings(&self.module, &self.consumer)) });
+        Ok(as_json(&found?).to_string())
+    }
+}
+
+/// Returns warnings as JSON.
+fn as_json(warnings: &[Warning]) -> Value {
+    let warning = |warning: &Warning| json!({"kind": warning.kind().name(), "message": warning.to_string()});
+    warnings.iter().map(warning).collect()
+}
+
 impl Writing {
     /// Returns how a module is written.
     fn options(&self) -> eitri::Result<OutputOptions<'_>> {
@@ -58,19 +85,17 @@ impl Writing {
         options.existing = if self.replace { Existing::Replace } else { Existing::Refuse };
         options.compression = self.compress.as_deref().map_or(Ok(Compression::None), Compression::named)?;
         options.name = &self.name;
+        options.has_warnings = false;
         Ok(options)
     }
 }
 
 /// Returns an output for Python.
-fn into_python(py: Python<'_>, output: Output) -> Written<'_> {
-    let warnings = output.warnings.iter();
-    let warnings =
-        warnings.map(|warning| json!({"kind": warning.kind().name(), "message": warning.to_string()}));
+fn into_python(py: Python<'_>, (output, module): (Output, WrittenModule)) -> Written<'_> {
     let omissions = output.omissions.iter().map(ToString::to_string);
-    let facts = json!({"warnings": warnings.collect::<Vec<_>>(), "omissions": omissions.collect::<Vec<_>>()});
+    let facts = json!({"warnings": as_json(&output.warnings), "omissions": omissions.collect::<Vec<_>>()});
     let split = output.split.into_iter().map(|(name, bytes)| (name, PyBytes::new(py, &bytes)));
-    (PyBytes::new(py, &output.bytes), facts.to_string(), split.collect())
+    (PyBytes::new(py, &output.bytes), facts.to_string(), split.collect(), module)
 }
 
 /// Writes a description's debug sections in a new object, with code, or with undefined symbols.
@@ -82,7 +107,7 @@ pub fn emit<'py>(
     code: Option<(PyBackedBytes, Functions)>,
     writing: Writing,
 ) -> PyResult<Written<'py>> {
-    let emitted = detached(py, || -> Result<Output, Failure> {
+    let emitted = detached(py, || -> Result<_, Failure> {
         let module = description.module()?;
         let consumer = reader.consumer(module.target())?;
         let code = code.map(|(bytes, functions)| {
@@ -91,7 +116,8 @@ pub fn emit<'py>(
                 .iter()
                 .fold(text, |text, (symbol, offset, size)| text.with_function(symbol, *offset, *size))
         });
-        Ok(new_output(&module, &consumer, code.as_ref(), &writing.options()?)?)
+        let output = new_output(&module, &consumer, code.as_ref(), &writing.options()?)?;
+        Ok((output, WrittenModule { module, consumer }))
     });
     Ok(into_python(py, emitted?))
 }
@@ -105,10 +131,11 @@ pub fn attach<'py>(
     reader: Reader,
     writing: Writing,
 ) -> PyResult<Written<'py>> {
-    let attached = detached(py, || -> Result<Output, Failure> {
+    let attached = detached(py, || -> Result<_, Failure> {
         let module = description.module()?;
         let consumer = reader.consumer(module.target())?;
-        Ok(attached_output(&module, &consumer, &object, &writing.options()?)?)
+        let output = attached_output(&module, &consumer, &object, &writing.options()?)?;
+        Ok((output, WrittenModule { module, consumer }))
     });
     Ok(into_python(py, attached?))
 }

@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _eitri {
     #[pymodule_export]
-    use super::describe::{attach, check, emit, import_, locate};
+    use super::describe::{WrittenModule, attach, check, emit, import_, locate};
     #[pymodule_export]
     use super::evaluate::{answers, steps};
     #[pymodule_export]

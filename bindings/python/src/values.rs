@@ -79,7 +79,10 @@ impl<'py> Writer<'_, 'py> {
 
     /// Returns `None` for a value of an unknown type.
     fn begin_known(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Option<Option<Open<'py>>>> {
-        if let Ok(text) = value.cast::<PyString>() {
+        // Most values are texts and numbers. A look at the exact type takes no call of the interpreter.
+        if let Ok(number) = value.cast_exact::<PyInt>() {
+            self.integer(number)?;
+        } else if let Ok(text) = value.cast::<PyString>() {
             self.string(text)?;
         } else if let Ok(list) = value.cast::<PyList>() {
             self.text.push(b'[');
@@ -235,7 +238,7 @@ impl<'py> Writer<'_, 'py> {
 
 /// Returns the bounds of a range; `None` for any other value.
 fn bounds<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<[Bound<'py, PyInt>; 2]>> {
-    let Ok(range) = value.cast::<PyRange>() else { return Ok(None) };
+    let Ok(range) = value.cast_exact::<PyRange>() else { return Ok(None) };
     let step = value.getattr("step")?;
     if !step.eq(1)? {
         return Err(PyValueError::new_err(format!("{} has the step {step}; expected 1", range.repr()?)));

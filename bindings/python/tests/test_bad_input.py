@@ -338,6 +338,8 @@ def test_huge_description_is_written() -> None:
 def test_findings_of_wrong_arguments_name_them() -> None:
     with pytest.raises(TypeError, match=r"split\['a.dwo'\] is int"):
         eitri.lint(SQUARES, split={"a.dwo": 5})  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="code is list; expected machine code by symbol"):
+        eitri.emit({"eitri": 1, "target": "x86_64", "describe": []}, code=[bytes(40)])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="code"):
         eitri.emit({"eitri": 1, "target": "x86_64", "describe": []}, code={"f": 5})  # type: ignore[dict-item]
     with pytest.raises(TypeError, match="complex in a description"):

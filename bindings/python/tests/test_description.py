@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 from pathlib import Path
 
@@ -287,6 +288,40 @@ def test_ids_are_unique() -> None:
     fourth = again.variable(f, "d", int32)
     assert len({first, second, third, fourth}) == 4
     eitri.emit(again)
+
+
+def test_batches_are_the_statements_of_methods(scale: eitri.Description) -> None:
+    batch = eitri.Description("amdgpu-gfx1030-wave32")
+    statements = scale.to_dict()["describe"]
+    batch.extend(statements[:3])
+    # An iterator is read once; what changes afterwards does not change a statement.
+    added = [dict(statement) for statement in statements[3:]]
+    batch.extend(iter(added))
+    added[0].clear()
+    assert batch == scale and len(batch) == len(statements)
+    batch.extend([{"variable": {"in": "scale", "name": "y", "type": "int", "id": "#7"}}])
+    assert batch.variable("scale", "z", "int") == "#8"
+    batch.extend([{"label": {"in": "scale", "name": "l", "pc": 4, "id": "#20"}}])
+    assert batch.variable("scale", "w", "int") == "#21"
+    # The list can be changed once it was used, and takes batches too.
+    batch.statements.pop()
+    batch.extend([{"variable": {"in": "scale", "name": "last", "type": "int"}}])
+    assert batch.statements[-1] == {"variable": {"in": "scale", "name": "last", "type": "int"}}
+    assert eitri.check(batch, eitri.emit(batch))
+    with pytest.raises(TypeError, match="a statement is str; expected a dictionary with one key"):
+        batch.extend(["variable"])  # type: ignore[list-item]
+
+
+def test_warnings_are_found_when_they_are_looked_at(scale: eitri.Description) -> None:
+    scale.variable("scale", "same", "int", live=[[0x04, 0x28, location.per_lane("v3")]])
+    emitted = eitri.emit(scale, code={"scale": bytes(44)})
+    again = pickle.loads(pickle.dumps(eitri.emit(scale, code={"scale": bytes(44)})))
+    kinds = [warning.kind for warning in emitted.warnings]
+    # Warnings about the description come before those about the code.
+    assert kinds == ["shared-bits", "symbol-size"], emitted.warnings
+    assert emitted.warnings[0].kind == kinds[0] and len(emitted.warnings[1:]) == 1
+    assert again == emitted and again.warnings == list(emitted.warnings) and repr(emitted.warnings) in repr(emitted)
+    assert eitri.attach(scale, emitted, replace=True).warnings == emitted.warnings
 
 
 def test_text_that_is_no_description_is_refused() -> None:

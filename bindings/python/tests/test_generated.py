@@ -26,6 +26,18 @@ def test_schemas_are_those_of_the_library() -> None:
         assert eitri.schema(name) == committed
 
 
+def test_methods_of_the_builder_are_those_of_the_statement() -> None:
+    """An example can be far from the name of its method: in a list of examples, and before a paragraph about several."""
+    page = (ROOT / "docs" / "description-languages.md").read_text()
+    methods = {
+        "function": "Builder::function", "function_instance": "Builder::function_instance", "union": "Builder::union",
+        "subrange_type": "Builder::subrange_type", "describe_type": "Builder::describe_type", "code": "ControlFlow",
+    }
+    for statement, method in methods.items():
+        section = page.split(f"\n## `{statement}`\n")[1].split("\n## ")[0]
+        assert set(re.findall(r"^Rust: `(.*)`\.$", section, re.MULTILINE)) == {method}, statement
+
+
 def test_each_statement_has_a_method() -> None:
     statements = eitri.schema("description")["properties"]["describe"]["items"]["properties"]
     for statement in statements:
@@ -37,7 +49,10 @@ def test_statements_are_equal_in_each_language() -> None:
     page = (ROOT / "docs" / "description-languages.md").read_text()
     blocks = re.findall(r"^```(json|python|cpp|c)\n(.*?)^```\n", page, re.MULTILINE | re.DOTALL)
     groups = [blocks[start : start + 4] for start in range(0, len(blocks), 4)]
-    assert len(groups) > 60
+    statements = set(eitri.schema("description")["properties"]["describe"]["items"]["properties"])
+    assert {next(iter(json.loads(group[0][1]))) for group in groups} == statements
+    # The builder's method for each; rustdoc finds the methods that `description.md` names.
+    assert len(re.findall(r"^Rust: `\w+(?:::\w+)?`\.$", page, re.MULTILINE)) == len(groups)
     for (first, text), (second, call), (third, c), (fourth, cpp) in groups:
         assert (first, second, third, fourth) == ("json", "python", "c", "cpp")
         expected = json.loads(text)

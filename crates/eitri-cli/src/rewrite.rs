@@ -175,8 +175,14 @@ fn text(name: &str, rewritten: &Rewritten) -> String {
     }
     for change in changes {
         put(format_args!("{change}"));
-        if let RewriteChange::Fixed(change) = change {
-            change.evidence.iter().for_each(|fact| put(format_args!("    {fact}")));
+        match change {
+            RewriteChange::Fixed(change) => {
+                change.evidence.iter().for_each(|fact| put(format_args!("    {fact}")));
+            }
+            RewriteChange::Emptied(copies) => {
+                copies.sections.iter().for_each(|(name, bytes)| put(format_args!("    {name} {bytes}")));
+            }
+            _ => {}
         }
     }
     for unfixed in &rewritten.unfixed {

@@ -116,7 +116,7 @@ impl<'d, 'o> Writer<'_, '_, 'd, 'o> {
         entry: Entry<'d, 'o>,
         has_children: bool,
         unit: u64,
-        buffer: &mut Vec<Field>,
+        buffer: &mut Vec<Field<'o>>,
         references: &mut Vec<Reference>,
     ) -> Result<()> {
         self.to.offsets.insert(entry.offset(), self.to.info.bytes.len() as u64);
@@ -125,14 +125,14 @@ impl<'d, 'o> Writer<'_, '_, 'd, 'o> {
         let is_without_code = self.parts[entry.index()] == Part::WithoutCode;
         let mut kept = Vec::with_capacity(buffer.len());
         let mut values = Vec::with_capacity(buffer.len());
-        for (field, attribute) in buffer.iter().zip(entry.attributes()) {
+        for field in buffer.iter() {
             let name = field.spec.name();
             // Siblings only help readers to skip entries.
             if name == dw::DW_AT_sibling || is_without_code && is_code(name) {
                 continue;
             }
-            let referred = match attribute.value {
-                ResolvedValue::Reference(_) => Some(self.referred(entry, attribute.value, field)?),
+            let referred = match field.value {
+                ResolvedValue::Reference(_) => Some(self.referred(entry, field)?),
                 _ => None,
             };
             let form = match referred {
@@ -141,29 +141,24 @@ impl<'d, 'o> Writer<'_, '_, 'd, 'o> {
                 None => field.form,
             };
             kept.push((name, form, field.spec.implicit_const_value()));
-            values.push((field, attribute.value, referred));
+            values.push((field, referred));
         }
         let code = self.shapes.insert_full((entry.tag(), has_children, kept), ()).0 as u64 + 1;
         self.to.info.uleb(code);
-        for (field, value, referred) in values {
+        for (field, referred) in values {
             match referred {
                 Some(to) => self.reference(entry, to, unit, references)?,
-                None => self.value(entry, field, value)?,
+                None => self.value(entry, field)?,
             }
         }
         Ok(())
     }
 
     /// Returns the entry to which a value refers, or the equal type that stands for it.
-    fn referred(
-        &self,
-        entry: Entry<'d, 'o>,
-        value: ResolvedValue<'o>,
-        field: &Field,
-    ) -> Result<Entry<'d, 'o>> {
-        let referred = entry.referred(value);
+    fn referred(&self, entry: Entry<'d, 'o>, field: &Field<'o>) -> Result<Entry<'d, 'o>> {
+        let referred = entry.referred(field.value);
         let referred =
-            referred.ok_or_else(|| self.from.malformed("reference leads to no entry", field.value.start))?;
+            referred.ok_or_else(|| self.from.malformed("reference leads to no entry", field.bytes.start))?;
         let first = self.equal.first(referred.index()).and_then(|it| self.dwarf.entry_with_index(it));
         Ok(first.unwrap_or(referred))
     }
@@ -184,9 +179,9 @@ impl<'d, 'o> Writer<'_, '_, 'd, 'o> {
     }
 
     /// Copies a value. Offsets of what has moved change.
-    fn value(&mut self, entry: Entry<'d, 'o>, field: &Field, value: ResolvedValue<'o>) -> Result<()> {
+    fn value(&mut self, entry: Entry<'d, 'o>, field: &Field<'o>) -> Result<()> {
         let address = usize::from(entry.unit().encoding.address_bytes);
-        let (section, moved) = match value {
+        let (section, moved) = match field.value {
             ResolvedValue::LineProgram(offset) => (LINES, self.moved.lines.get(&offset).copied()),
             ResolvedValue::LocList(offset) => {
                 for location in entry.locations(field.spec.name())?.into_iter().flatten() {
@@ -196,26 +191,26 @@ impl<'d, 'o> Writer<'_, '_, 'd, 'o> {
             }
             ResolvedValue::RngList(offset) => (RANGES, self.moved.ranges.moved(offset, address)?),
             ResolvedValue::String(_) if field.form == dw::DW_FORM_strp => {
-                (STRINGS, self.moved.strings.moved(self.from.number(field.value.start, 4)?)?)
+                (STRINGS, self.moved.strings.moved(self.from.number(field.bytes.start, 4)?)?)
             }
             ResolvedValue::Expr(expr) => {
                 self.refuse_references(entry, field, expr)?;
-                return self.to.info.part(&self.from, field.value.clone());
+                return self.to.info.part(&self.from, field.bytes.clone());
             }
-            _ => return self.to.info.part(&self.from, field.value.clone()),
+            _ => return self.to.info.part(&self.from, field.bytes.clone()),
         };
-        let missing = || self.from.malformed("offset leads outside its section", field.value.start);
+        let missing = || self.from.malformed("offset leads outside its section", field.bytes.start);
         let moved = moved.ok_or_else(missing)?;
         if field.form == dw::DW_FORM_udata {
             self.to.info.uleb(moved);
             return Ok(());
         }
-        let bytes = field.value.len();
+        let bytes = field.bytes.len();
         self.to.info.offset(moved, bytes, self.offsets.to(section, bytes))
     }
 
     /// Refuses an expression with an offset of an entry, which no cubin has.
-    fn refuse_references(&self, entry: Entry<'d, 'o>, field: &Field, expr: &[u8]) -> Result<()> {
+    fn refuse_references(&self, entry: Entry<'d, 'o>, field: &Field<'_>, expr: &[u8]) -> Result<()> {
         let refers = |op: Op<'_>| {
             matches!(
                 op,
@@ -234,7 +229,7 @@ impl<'d, 'o> Writer<'_, '_, 'd, 'o> {
             Some(decoded) => {
                 let text = format!("operation {:?} refers to an entry of the file", decoded.op.name());
                 let error = crate::error::Error::from(ErrorKind::Unsupported(text));
-                Err(error.in_section(self.from.name).at_offset(field.value.start as u64))
+                Err(error.in_section(self.from.name).at_offset(field.bytes.start as u64))
             }
         }
     }

@@ -48,25 +48,17 @@ type Types<'o> = (Range<usize>, &'o [u8]);
 /// The errors of [`RegisterMap::read`] and [`RegisterTypes::read`]; types of a function that has no map, as after a map or
 /// types that end too early.
 pub(super) fn maps<'o>(object: &'o Object<'_>) -> Result<Vec<Map<'o>>> {
-    // A function has its name with a zero byte, and a number.
-    let head = |name: &[u8]| name.len() + 1 + 4;
+    let read = RegisterTypes::read(object)?;
     let mut types: HashMap<&[u8], Vec<Types<'o>>> = HashMap::new();
-    let mut start = 0;
-    for (name, numbers) in RegisterTypes::read(object)?.functions {
-        let end = start + head(name) + numbers.len();
-        types.entry(name).or_default().push((start..end, numbers));
-        start = end;
+    for ((name, numbers), part) in read.functions.into_iter().zip(read.parts) {
+        types.entry(name).or_default().push((bytes(part), numbers));
     }
     let mut types: HashMap<&[u8], _> = types.into_iter().map(|(name, all)| (name, all.into_iter())).collect();
-    let mut start = 0;
+    let read = RegisterMap::read(object)?;
     let mut maps = Vec::new();
-    for function in RegisterMap::read(object)?.functions {
-        // A home has four numbers, and a name with a zero byte.
-        let homes = function.homes().iter().map(|home| 17 + home.register.len()).sum::<usize>();
-        let end = start + head(function.name) + homes;
+    for (function, part) in read.functions.into_iter().zip(read.parts) {
         let types = types.get_mut(function.name).and_then(Iterator::next);
-        maps.push(Map { function, homes: start..end, types });
-        start = end;
+        maps.push(Map { function, homes: bytes(part), types });
     }
     let left = types.into_iter().flat_map(|(name, all)| all.map(move |(range, _)| (range.start, name)));
     match left.min() {
@@ -77,4 +69,9 @@ pub(super) fn maps<'o>(object: &'o Object<'_>) -> Result<Vec<Map<'o>>> {
             Err(Error::malformed(text).in_section(&in_file(object, TYPES)).at_offset(start as u64))
         }
     }
+}
+
+/// Returns a part of a section that is in memory.
+fn bytes(part: Range<u64>) -> Range<usize> {
+    part.start as usize..part.end as usize
 }

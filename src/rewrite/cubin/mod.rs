@@ -188,13 +188,9 @@ fn removed_entries(dwarf: &Dwarf<'_>, gone: &Gone, changes: &mut Vec<RewriteChan
     for (index, reason) in all {
         let Some(entry) = dwarf.entry_with_index(index) else { continue };
         let fact = UnimportedFact {
-            file: None,
             unit: entry.unit().name.as_deref().map(String::from),
-            section: INFO,
-            offset: entry.offset(),
             tag: Some(entry.tag()),
-            attribute: None,
-            reason,
+            ..UnimportedFact::new(INFO, entry.offset(), reason)
         };
         changes.push(RewriteChange::Removed(fact));
     }

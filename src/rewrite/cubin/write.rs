@@ -182,6 +182,5 @@ impl<'r, 'o> Read<'r, 'o> {
 
 /// A fact that goes, besides entries.
 fn removed(section: &'static str, offset: u64, reason: UnimportedReason) -> RewriteChange {
-    let fact = UnimportedFact { file: None, unit: None, section, offset, tag: None, attribute: None, reason };
-    RewriteChange::Removed(fact)
+    RewriteChange::Removed(UnimportedFact::new(section, offset, reason))
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import _input
@@ -33,6 +33,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _dictionary(statement: dict[str, Any] | bytes) -> dict[str, Any]:
     """A statement as a dictionary."""
     return json.loads(statement) if isinstance(statement, bytes) else statement
+
+
+def _number(name: object) -> int:
+    """A number after that of an id which `_new_id` could make; 0 for any other id."""
+    return 1 + int(name[1:]) if isinstance(name, str) and _OWN.fullmatch(name) else 0
 
 
 def _text(statement: dict[str, Any] | bytes) -> bytes:
@@ -142,15 +147,30 @@ class Description(Statements):
 
     def add(self, statement: str, keys: Mapping[str, Any]) -> None:
         """Adds a statement with its keys. Keys that are `None` are left out."""
-        text = _input.to_bytes({statement: {key: value for key, value in keys.items() if value is not None}})
+        self._add({statement: {key: value for key, value in keys.items() if value is not None}})
+
+    def extend(self, statements: Iterable[Mapping[str, Any]]) -> None:
+        """Adds statements, each a dictionary with one key: a batch, such as those of a function, takes less time than a method
+        for each. They are kept as text: what they consist of can be freed, and is no work for the garbage collector.
+        """
+        for statement in statements:
+            if not isinstance(statement, Mapping):
+                raise TypeError(f"a statement is {type(statement).__name__}; expected a dictionary with one key")
+            self._add(statement)
+
+    def _add(self, statement: Mapping[str, Any]) -> None:
+        text = _input.to_bytes(statement)
+        if self._next is not None:
+            number = max((_number(keys.get("id")) for keys in statement.values() if isinstance(keys, Mapping)), default=0)
+            if number > self._next:
+                with _LOCK:
+                    self._next = max(self._next, number)
         self._statements.append(_dictionary(text) if self._is_listed else text)
 
     def _entity(self, statement: str, keys: dict[str, Any], name: str | None) -> str:
         reference: str | None = keys.get("id")
         if reference is None:
             reference = name
-        elif self._next is not None and isinstance(reference, str) and _OWN.fullmatch(reference):
-            self._next = max(self._next, 1 + int(reference[1:]))
         if reference is None:
             reference = keys["id"] = self._new_id()
         self.add(statement, keys)
@@ -163,8 +183,7 @@ class Description(Statements):
                 # What was read has ids of this form too.
                 statements = map(_dictionary, self._statements)
                 known = (keys.get("id") for statement in statements for keys in statement.values())
-                numbers = [int(name[1:]) for name in known if isinstance(name, str) and _OWN.fullmatch(name)]
-                self._next = 1 + max(numbers, default=-1)
+                self._next = max(map(_number, known), default=0)
             number = self._next
             self._next += 1
         return f"#{number}"

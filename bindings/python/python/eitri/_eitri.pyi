@@ -1,12 +1,13 @@
 """The extension module: the library's functions on bytes and JSON text."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 from ._errors import Error
 from ._input import Consumer
 
 __all__ = [
+    "WrittenModule",
     "answers",
     "attach",
     "check",
@@ -38,15 +39,19 @@ __all__ = [
 _Files: TypeAlias = list[tuple[str, bytes]]
 _Answer: TypeAlias = tuple[str, str, str | None]
 
+@final
+class WrittenModule:
+    def warnings(self) -> str: ...
+
 def emit(
     description: tuple[bytes, bool],
     reader: Consumer,
     code: tuple[bytes, list[tuple[str, int, int]]] | None,
     writing: dict[str, Any],
-) -> tuple[bytes, str, _Files]: ...
+) -> tuple[bytes, str, _Files, WrittenModule]: ...
 def attach(
     description: tuple[bytes, bool], object: bytes, reader: Consumer, writing: dict[str, Any]
-) -> tuple[bytes, str, _Files]: ...
+) -> tuple[bytes, str, _Files, WrittenModule]: ...
 def check(
     description: tuple[bytes, bool], object: bytes, reader: Consumer, comparing: dict[str, Any]
 ) -> tuple[str, str]: ...

@@ -12,7 +12,7 @@ from ._errors import location
 from ._input import Consumer, Data, DescriptionLike, Split, TargetLike
 from ._results import (
     CheckReport, ConformReport, Emitted, Imported, LintReport, Located, Member, Report, Rewritten, RewrittenMembers,
-    Statistics, Unimported, Unproven, Warning, difference, finding, rewritten, statistics,
+    Statistics, Unproven, Warnings, difference, finding, rewritten, statistics, unimported,
 )
 
 __all__ = [
@@ -24,10 +24,11 @@ __all__ = [
 _ALIGNMENT = 256
 
 
-def _emitted(consumer: Consumer, data: bytes, facts: str, split: list[tuple[str, bytes]]) -> Emitted:
+def _emitted(
+    consumer: Consumer, data: bytes, facts: str, split: list[tuple[str, bytes]], module: _eitri.WrittenModule,
+) -> Emitted:
     keys = json.loads(facts)
-    warnings = [Warning(**warning) for warning in keys["warnings"]]
-    return Emitted(data, consumer, keys["omissions"], warnings, dict(split))
+    return Emitted(data, consumer, keys["omissions"], Warnings(module, keys["warnings"]), dict(split))
 
 
 def emit(
@@ -50,6 +51,8 @@ def emit(
     """
     laid = None
     if code is not None:
+        if not isinstance(code, Mapping):
+            raise TypeError(f"code is {type(code).__name__}; expected machine code by symbol")
         text = bytearray()
         functions = []
         for symbol, data in code.items():
@@ -153,7 +156,7 @@ def import_(
         _input.read(object, "object"), _names(only, "only"), _input.target(target),
         _input.reading(split, supplementary, threads),
     )
-    return Imported(Description._from_document(json.loads(text)), [Unimported(**fact) for fact in json.loads(facts)])
+    return Imported(Description._from_document(json.loads(text)), [unimported(fact) for fact in json.loads(facts)])
 
 
 def rewrite(

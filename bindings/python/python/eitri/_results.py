@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
+from . import _eitri
 from ._description import Description
 from ._errors import At, Error, EvaluationError, location
 from ._input import Consumer
@@ -30,6 +32,47 @@ class Warning:
         return self.message
 
 
+class Warnings(Sequence[Warning]):
+    """The warnings of an output, which are found when they are first looked at: for long location lists, finding them takes
+    longer than writing.
+    """
+
+    __slots__ = ("_module", "_about_code", "_found")
+
+    def __init__(self, module: _eitri.WrittenModule, about_code: list[dict[str, str]]) -> None:
+        self._module: _eitri.WrittenModule | None = module
+        self._about_code = about_code
+        self._found: list[Warning] = []
+
+    def _all(self) -> list[Warning]:
+        module = self._module
+        if module is not None:
+            self._found = [Warning(**warning) for warning in json.loads(module.warnings()) + self._about_code]
+            self._module = None
+        return self._found
+
+    @overload
+    def __getitem__(self, index: int) -> Warning: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Warning]: ...
+    def __getitem__(self, index: int | slice) -> Warning | list[Warning]:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __eq__(self, other: object) -> bool:
+        return self._all() == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def __reduce__(self) -> tuple[type[list[Warning]], tuple[list[Warning]]]:
+        return list, (self._all(),)
+
+
 @dataclass(frozen=True, slots=True)
 class Emitted:
     """An output: an object, or PTX."""
@@ -41,7 +84,7 @@ class Emitted:
     omissions: Sequence[str]
     """Properties that the consumer's format cannot express: none, unless `partial` was given."""
     warnings: Sequence[Warning]
-    """Valid statements that can be mistakes."""
+    """Valid statements that can be mistakes. They are found when they are first looked at."""
     split: Mapping[str, bytes] = field(repr=False)
     """Files of split units, by name."""
 
@@ -175,7 +218,6 @@ def finding(keys: dict[str, Any]) -> Finding:
     """The finding with the keys of the schema."""
     declared = keys["declared"]
     expression = keys["expression"]
-    function_pcs = keys["function_pcs"]
     return Finding(
         keys["code"],
         (declared["file"], declared["line"]) if declared else None,
@@ -185,7 +227,7 @@ def finding(keys: dict[str, Any]) -> Finding:
         keys["file"],
         keys["fingerprint"],
         keys["function"],
-        (function_pcs["function"], _pcs_of(function_pcs["pcs"])) if function_pcs else None,
+        _function_pcs(keys["function_pcs"]),
         keys["inlined"],
         keys["level"],
         keys["meant"],
@@ -203,6 +245,11 @@ def finding(keys: dict[str, Any]) -> Finding:
 def _pcs(bounds: list[str] | None) -> range | None:
     """Pcs from their bounds, if there are any."""
     return _pcs_of(bounds) if bounds else None
+
+
+def _function_pcs(keys: dict[str, Any] | None) -> tuple[str, range] | None:
+    """A function with pcs from its start, if there are any."""
+    return (keys["function"], _pcs_of(keys["pcs"])) if keys else None
 
 
 def _pcs_of(bounds: list[str]) -> range:
@@ -404,11 +451,22 @@ class Unimported:
     """Why it is not imported."""
     unit: str | None
     """Name of the compilation unit."""
+    function: str | None
+    """Name of the function."""
+    pcs: range | None
+    """Addresses; in a relocatable object, those that the reader assigns."""
+    function_pcs: tuple[str, range] | None
+    """In a cubin, a function and the same pcs from the start of its code, as NVIDIA's tools print them."""
     message: str
     """Text with all of these."""
 
     def __str__(self) -> str:
         return self.message
+
+
+def unimported(keys: dict[str, Any]) -> Unimported:
+    """The fact with the keys of the schema."""
+    return Unimported(**{**keys, "pcs": _pcs(keys["pcs"]), "function_pcs": _function_pcs(keys["function_pcs"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,6 +534,8 @@ class Rewritten:
     """Errors that lint finds after the object is fixed."""
     removed: Sequence[Unimported]
     """Facts of code that is not in the object."""
+    emptied: Mapping[str, int]
+    """Copies of debug sections in a linked cubin that are empty now, with their sizes in bytes before, by name."""
     unimported: Sequence[Unimported]
     """Facts of the original that the object no longer has."""
     omissions: Sequence[str]
@@ -527,8 +587,9 @@ def rewritten(data: bytes, keys: dict[str, Any]) -> Rewritten:
         is_complete=keys["is_complete"],
         fixes=fixes,
         unfixed=[error["message"] for error in keys["unfixed"]],
-        removed=[Unimported(**fact) for fact in keys["removed"]],
-        unimported=[Unimported(**fact) for fact in keys["unimported"]],
+        removed=[unimported(fact) for fact in keys["removed"]],
+        emptied={section["name"]: section["bytes"] for section in keys["emptied"]},
+        unimported=[unimported(fact) for fact in keys["unimported"]],
         omissions=keys["omitted"],
         sections={size["name"]: (size["before"], size["after"]) for size in keys["sections"]},
         merged_types=keys["merged_types"],

@@ -628,6 +628,16 @@ pub struct Attributes<'r, 'o> {
     rest: Slice<'o>,
 }
 
+impl Attributes<'_, '_> {
+    /// Returns the offset of the next value from the start of the section: at the end, that of the next entry. The value of
+    /// `DW_FORM_indirect` begins with its form.
+    #[doc(hidden)]
+    pub fn offset(&self) -> u64 {
+        let unit = self.entry.unit();
+        unit.offset + (unit.contents.bytes.len() - self.rest.len()) as u64
+    }
+}
+
 impl<'o> Iterator for Attributes<'_, 'o> {
     type Item = Attribute<'o>;
 

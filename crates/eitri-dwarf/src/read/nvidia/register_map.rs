@@ -1,5 +1,6 @@
 //! Homes of PTX registers by pc: the section `.nv_debug_info_reg_sass`.
 
+use core::ops::Range;
 use std::borrow::Cow;
 
 use super::{Names, section};
@@ -19,6 +20,8 @@ const LEAST: usize = 17;
 pub struct RegisterMap<'o> {
     /// Functions, in the section's order.
     pub functions: Vec<MappedFunction<'o>>,
+    /// Each function's part of the section, in bytes from its start.
+    pub parts: Vec<Range<u64>>,
 }
 
 /// Homes of a function's PTX registers.
@@ -111,11 +114,13 @@ impl<'o> RegisterMap<'o> {
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset.
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
         let Some(mut from) = section(object, SECTION) else { return Ok(Self::default()) };
-        let mut functions = Vec::new();
+        let mut map = Self::default();
         while !from.is_at_end() {
-            functions.push(read_function(&mut from, object)?);
+            let start = from.offset();
+            map.functions.push(read_function(&mut from, object)?);
+            map.parts.push(start..from.offset());
         }
-        Ok(Self { functions })
+        Ok(map)
     }
 
     /// Returns the function that contains a pc, with the pc in bytes from its start.

@@ -1,5 +1,7 @@
 //! Types of PTX registers: the section `.nv_debug_info_reg_type`.
 
+use core::ops::Range;
+
 use super::{Names, section};
 use crate::error::Result;
 use crate::read::Object;
@@ -19,6 +21,8 @@ const NAMES: [&str; 19] = [
 pub struct RegisterTypes<'o> {
     /// Functions in section order: the linkage name, and the register type for each entry in the map.
     pub functions: Vec<(&'o [u8], &'o [u8])>,
+    /// Each function's part of the section, in bytes from its start.
+    pub parts: Vec<Range<u64>>,
 }
 
 impl<'o> RegisterTypes<'o> {
@@ -28,13 +32,15 @@ impl<'o> RegisterTypes<'o> {
     /// [`Truncated`](crate::error::ErrorKind::Truncated), with the offset.
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
         let Some(mut from) = section(object, SECTION) else { return Ok(Self::default()) };
-        let mut functions = Vec::new();
+        let mut all = Self::default();
         while !from.is_at_end() {
+            let start = from.offset();
             let name = from.string(WHAT)?;
             let count = from.u32(WHAT)?;
-            functions.push((name, from.take(count.into(), WHAT)?));
+            all.functions.push((name, from.take(count.into(), WHAT)?));
+            all.parts.push(start..from.offset());
         }
-        Ok(Self { functions })
+        Ok(all)
     }
 
     /// Returns the type for each home in a function, in the [map](super::RegisterMap)'s order; empty if there are no
