@@ -151,9 +151,14 @@ fn reads_caller(expr: &[u8], encoding: Encoding) -> bool {
     })
 }
 
-/// Compares all functions' frames, in each section that the consumer has.
+/// Compares all functions' frames, in each section that the consumer has. A cubin keeps the frames of ptxas if the
+/// description has none.
 pub(super) fn compare_call_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, dwarf: &Dwarf<'o>) {
     let form = &meanings.described.consumer.frames;
+    let is_cubin = meanings.described.consumer.expressions.has_register_map;
+    if is_cubin && !meanings.module.functions().any(|(function, _)| is_encoded(meanings, function)) {
+        return;
+    }
     for (section, is_wanted) in [(FrameSection::Debug, form.debug_frame), (FrameSection::Eh, form.eh_frame)] {
         match dwarf.frames(section) {
             Ok(frames) if is_wanted => frames_in(meanings, &frames),
@@ -192,6 +197,12 @@ fn frames_in<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>) {
     more_frames(meanings, frames, &fdes);
 }
 
+/// Whether the object has a function's frame.
+fn is_encoded(meanings: &Meanings<'_, '_, '_>, function: FunctionId) -> bool {
+    meanings.module.has_frame(function, meanings.described.consumer.has_locations_on_the_stack())
+        && meanings.described.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
+}
+
 /// Compares the frames for the functions at an address. There must be as many entries as described frames, and
 /// entries with the same size must be in module order.
 fn frames_from<'o>(
@@ -206,11 +217,8 @@ fn frames_from<'o>(
             .at_scope(module.function(function).scope)
             .with(|context| context.section = Some(frames.section.name().into()))
     };
-    let is_encoded = |&&(function, _): &&(FunctionId, PlacedPart)| {
-        module.has_frame(function, meanings.described.consumer.has_locations_on_the_stack())
-            && meanings.described.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
-    };
-    let mut encoded: Vec<&(FunctionId, PlacedPart)> = parts.iter().filter(is_encoded).collect();
+    let mut encoded: Vec<&(FunctionId, PlacedPart)> =
+        parts.iter().filter(|(function, _)| is_encoded(meanings, *function)).collect();
     // Entries have no name: the sizes decide which entry belongs to which function.
     encoded.sort_by_key(|(_, part)| part.pcs.end - part.pcs.start);
     found.sort_by_key(|fde| fde.length);

@@ -134,7 +134,7 @@ impl<'u> Expressions<'u> {
         let extent = if pcs.is_some() { Extent::SomePcs } else { Extent::AllPcs };
         let mut facts = Facts::default();
         let lower = |lowering: &mut Lowering<'u>, sink: &mut Sink<'_>| lowering.lower(loc, bits, sink);
-        let mapped = pcs.clone().and_then(|pcs| self.mapped(variable, pcs));
+        let mapped = self.mapped(variable, pcs.clone());
         match self.encode_within(extent, mapped, stack, &mut facts, lower) {
             Ok(()) => Ok(Some(facts)),
             Err(error) => {
@@ -256,7 +256,7 @@ impl<'u> Expressions<'u> {
                 let lower =
                     |lowering: &mut Lowering<'u>, sink: &mut Sink<'_>| lowering.lower(live.loc, bits, sink);
                 let uses = self.homes.count();
-                let mapped = self.mapped(variable, live.pcs());
+                let mapped = self.mapped(variable, Some(live.pcs()));
                 let is_expressible = self.encode_within(Extent::SomePcs, mapped, stack, facts, lower).is_ok();
                 self.homes.truncate(uses);
                 is_expressible
@@ -266,13 +266,15 @@ impl<'u> Expressions<'u> {
         first
     }
 
-    /// Returns where the registers of a variable's location are mapped, for a consumer with a map.
-    fn mapped(&self, variable: VariableId, pcs: Range<u64>) -> Option<Mapped> {
+    /// Returns where the registers of a variable's location are mapped, for a consumer with a map: at some pcs, or in the
+    /// whole function.
+    fn mapped(&self, variable: VariableId, pcs: Option<Range<u64>>) -> Option<Mapped> {
         if !self.consumer.expressions.has_register_map {
             return None;
         }
         let module = self.module;
         let function = module.function_of(module.variables[variable].scope)?;
+        let pcs = pcs.unwrap_or(0..module.functions[function].bytes);
         let is_elsewhere = |live: &Live| !module.nodes(live.loc).any(|node| matches!(node, Node::Memory(_)));
         Some(Mapped { function, pcs, has_spills: module.live(variable).iter().any(is_elsewhere) })
     }
@@ -323,7 +325,7 @@ impl<'u> Expressions<'u> {
             (false, true) => Contents::Final,
             (false, false) => begin(lists, base, gimli::DW_LLE_base_addressx.0, module),
         };
-        let mapped = variable.and_then(|variable| self.mapped(variable, 0..0));
+        let mapped = variable.and_then(|variable| self.mapped(variable, Some(0..0)));
         let lists = &mut self.loclists;
         let first = lists.bytes.len();
         let first_pending = lists.pending.len();

@@ -116,7 +116,7 @@ fn cubins_of_triton_keep_what_they_say() {
     assert!(shrunk > 0, "no list is stored once");
 }
 
-/// nvlink keeps the code of the first object. `twice` has the size that cuobjdump prints for its symbol.
+/// nvlink keeps the code of the first object, which needs no more registers. `twice` has the size that cuobjdump prints for its symbol.
 #[test]
 fn kept_code_keeps_its_entry_rows_frame_and_map() {
     for processor in PROCESSORS {

@@ -1,12 +1,18 @@
 //! Malformed parts of cubins, each in either of two objects: a rewrite is an error with section and offset. nvlink copies most
 //! of them, and crashes with four.
 
-use eitri::emit::elf::replace_contents;
+use eitri::build::Builder;
+use eitri::emit::elf::{AttachOptions, Existing, attach_with, replace_contents, symbol_named};
+use eitri::lint::{LintCode, LintOptions, lint};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc};
 use eitri::read::Object;
+use eitri::target::{Sm, Target};
 
 use super::nvlink::{NVLINK, X, Y, compiled};
 use super::rewritten;
 use crate::common::tools::{Folder, Tool};
+use crate::common::with;
 
 /// Prefix of the copies from which nvlink makes the debug sections for sm_100 and later.
 const COPIES: &str = ".nv.merc";
@@ -238,5 +244,53 @@ fn malformed_objects_are_not_written() {
         assert!(!ran.succeeded && !out.exists(), "{name}: {ran}");
         let section = format!("bad.o: section {prefix}{}, offset 0x", malformed.section);
         assert!(ran.errors.contains(&section), "{name}: {ran}");
+    }
+}
+
+/// Attaches a variable in a register to the kernel of an object.
+fn attached(object: &[u8], processor: &str, kernel: &str, existing: Existing) -> eitri::Result<Vec<u8>> {
+    let target = Target::nvptx(Sm::named(processor).expect("a processor"));
+    let size = symbol_named(object, kernel).expect("the kernel").size;
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("made.cu");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let function = m.function(unit, kernel)?.code(kernel, size).kernel().id();
+    m.variable(function, "v", int)?.always(Loc::per_lane(target.register_named("R4")?))?;
+    let written = lower(&m.finish()?, &Consumer::cuda_gdb_sass(), Policy::Strict)?;
+    let options = with::<AttachOptions>(|options| options.existing = existing);
+    attach_with(object, &target, &written.sections, &options)
+}
+
+/// An attached description replaces a malformed part, or is an error with section and offset where the part stays: both line
+/// tables with `KeepLines`, and frames, because the description has none.
+#[test]
+fn malformed_parts_are_replaced_or_refused_when_attached() {
+    for (processor, prefixes) in [("sm_80", &[""][..]), ("sm_90", &[""]), ("sm_120", &["", COPIES])] {
+        let Some(objects) = objects(processor) else { return };
+        for (object, kernel) in objects.iter().zip(["kx", "ky"]) {
+            for (malformed, prefix) in MALFORMED.iter().flat_map(|it| prefixes.iter().map(move |to| (it, to)))
+            {
+                let bytes = changed(object, malformed, prefix);
+                for existing in [Existing::Replace, Existing::KeepLines] {
+                    let name = format!("{processor} {kernel} {prefix} {existing:?}: {}", malformed.name);
+                    let is_line = matches!(malformed.section, LINES | PTX_LINES);
+                    let stays = malformed.section == FRAMES || is_line && existing == Existing::KeepLines;
+                    match attached(&bytes, processor, kernel, existing) {
+                        Ok(result) => {
+                            assert!(!stays, "{name} stays");
+                            let report = lint(&result, &LintOptions::default()).expect("a report");
+                            let unreadable =
+                                report.findings.iter().find(|it| it.code == LintCode::Unreadable);
+                            assert!(unreadable.is_none(), "{name}: {unreadable:?}");
+                        }
+                        Err(error) => {
+                            let section = format!("{prefix}{}", malformed.section);
+                            assert_eq!(error.at().section.as_deref(), Some(&*section), "{name}: {error}");
+                            assert!(stays && error.at().offset.is_some(), "{name}: {error}");
+                        }
+                    }
+                }
+            }
+        }
     }
 }

@@ -27,6 +27,7 @@ mod ptx_texts;
 mod readers;
 mod relocatable;
 mod repeated;
+mod replaced;
 mod said;
 mod thread_local;
 mod type_units;

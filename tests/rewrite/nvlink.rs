@@ -39,13 +39,15 @@ template<class T> __device__ __noinline__ T twice(T v) { T s = v; for (int i = 0
 extern "C" __device__ __noinline__ int unused(int a) { int z = a * 3; return z + 7; }
 extern "C" __global__ void second(int *p) { *p = twice<int>(*p) + p[1]; }"#;
 
-/// Compiles a relocatable object; `None` without nvcc.
+/// Compiles a relocatable object with options for debug information and code; `None` without nvcc.
 pub fn compiled(folder: &Folder, processor: &str, name: &str, source: &str, debug: &str) -> Option<()> {
     folder.file(&format!("{name}.cu"), source);
     folder.file("s.h", HEADER);
     let arch = format!("-arch={processor}");
     let [from, to] = [format!("{name}.cu"), format!("{name}.o")];
-    let ran = NVCC.run_in(folder.path(), &["-cubin", debug, "-rdc=true", &arch, &from, "-o", &to])?;
+    let mut words = vec!["-cubin", "-rdc=true", &arch, &from, "-o", &to];
+    words.extend(debug.split(' '));
+    let ran = NVCC.run_in(folder.path(), &words)?;
     assert!(ran.succeeded, "{ran}");
     Some(())
 }

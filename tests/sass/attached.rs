@@ -120,3 +120,82 @@ fn existing_sections_and_other_processors_are_refused() {
     assert!(again.bytes.len() <= attached.bytes.len() + 64, "{} {}", again.bytes.len(), attached.bytes.len());
     assert!(again.check(&again.bytes).is_clean());
 }
+
+/// A register that a variable has in the whole function gets the same name as a register at some pcs.
+#[test]
+fn variables_that_never_move_have_homes() {
+    let target = target("sm_80");
+    let size = symbol_named(OPTIMIZED, "norms").expect("the kernel").size;
+    let describe = |has_list: bool| -> eitri::Result<Module> {
+        let mut m = Builder::new(target.clone());
+        let unit = m.unit("made.cu");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+        let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
+        let kernel = m.function(unit, "norms")?.code("norms", size).kernel().id();
+        let uniform = Loc::register(target.register_named("UR4")?);
+        let pair = Loc::per_lane_over([target.register_named("R2")?, target.register_named("R3")?]);
+        for (name, ty, loc) in [("uniform", int, uniform), ("pair", long, pair)] {
+            let mut variable = m.variable(kernel, name, ty)?;
+            if has_list {
+                variable.live(0..size, loc)?
+            } else {
+                variable.always(loc)?
+            };
+        }
+        m.finish()
+    };
+    let [always, live] = [false, true].map(|has_list| {
+        let module = describe(has_list).expect("a description");
+        let written = lower(&module, &Consumer::cuda_gdb_sass(), Policy::Strict).expect("it is written");
+        let bytes = attach_with(OPTIMIZED, &target, &written.sections, &replacing()).expect("a cubin");
+        let attached = Attached { module, written, bytes };
+        // The frames of ptxas stay, because the description has none.
+        let report = attached.check(&attached.bytes);
+        assert!(report.is_clean(), "{report}");
+        attached
+    });
+    assert!(always.bytes == live.bytes);
+    let Some([_, entries]) = printed(&always.bytes) else { return };
+    for text in ["DW_OP_regx: %e0", "DW_OP_regx: %e1"] {
+        assert!(entries.contains(text), "{text}: {entries}");
+    }
+    let object = Object::read(&always.bytes).expect("a cubin");
+    let map = RegisterMap::read(&object).expect("a map");
+    let homes: Vec<_> = map.functions[0].homes().iter().map(|it| (it.home, it.start, it.end)).collect();
+    let last = size as u32 - 16;
+    assert_eq!(homes, [Home(0x0b00_0004), Home(0x0500_0002), Home(0x0500_0003)].map(|home| (home, 0, last)));
+}
+
+/// The commands of the page, for a description without frames: the cubin keeps those of ptxas, and `check` agrees.
+#[test]
+fn commands_of_the_page_agree_without_frames() {
+    let folder = Folder::new();
+    folder.file("k.cubin", OPTIMIZED);
+    let size = symbol_named(OPTIMIZED, "norms").expect("the kernel").size;
+    let text = format!(
+        r#"{{"eitri": 1, "target": "nvptx-sm_80", "describe": [
+            {{"unit": {{"name": "k.cu"}}}},
+            {{"base_type": {{"unit": "k.cu", "name": "int", "encoding": "signed", "bits": 32}}}},
+            {{"function": {{"in": "k.cu", "name": "norms", "code": {{"bytes": {size}, "symbol": "norms"}}}}}},
+            {{"variable": {{"in": "norms", "name": "v", "type": "int", "always": {{"register": "UR4"}}}}}}]}}"#
+    );
+    folder.file("d.json", text);
+    let command = Tool::new(env!("CARGO_BIN_EXE_eitri"), "the command");
+    for words in [
+        &[
+            "emit",
+            "d.json",
+            "--for",
+            "cuda-gdb-sass",
+            "--object",
+            "k.cubin",
+            "--replace",
+            "-o",
+            "k.debug.cubin",
+        ][..],
+        &["check", "d.json", "--for", "cuda-gdb-sass", "k.debug.cubin"],
+    ] {
+        let Some(ran) = command.run_in(folder.path(), words) else { return };
+        assert!(ran.succeeded, "{ran}");
+    }
+}

@@ -45,7 +45,7 @@ pub fn moving(target: &Target, name: &str, size: u64) -> eitri::Result<Module> {
     m.finish()
 }
 
-fn attach_to(object: &[u8], processor: &str, name: &str, existing: Existing) -> eitri::Result<Vec<u8>> {
+pub fn attach_to(object: &[u8], processor: &str, name: &str, existing: Existing) -> eitri::Result<Vec<u8>> {
     let target = target(processor);
     let size = symbol_named(object, name)?.size;
     let written = lower(&moving(&target, name, size)?, &Consumer::cuda_gdb_sass(), Policy::Strict)?;

@@ -9,6 +9,7 @@ mod damaged;
 mod lines;
 mod linked;
 mod mercury;
+mod names;
 mod new;
 mod page;
 mod tables;

@@ -11,6 +11,9 @@
 //! .symtab before   null  locals  globals
 //! .symtab after    null  locals  globals  sections
 //! ```
+//!
+//! In the symbol table of Mercury copies, new section symbols are global, because local symbols come first in ELF: for one after
+//! global symbols, nvlink 13.5 writes beyond a table, and functions of the linked file get other names.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -23,6 +26,7 @@ use super::compress::Compression;
 use super::existing::Existing;
 use super::image::{Image, ImageSection, unsupported};
 use super::line_files;
+use super::mercury_pcs::SYMBOLS;
 use super::ptx_lines;
 use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_count};
 use crate::emit::added::{Added, fits};
@@ -291,6 +295,8 @@ pub(super) struct SectionSymbols {
     /// Symbol of each section with one.
     known: HashMap<u32, u32>,
     count: u32,
+    /// Binding of new symbols.
+    binding: elf::SymbolBind,
     table: Vec<u8>,
     names: Vec<u8>,
 }
@@ -314,7 +320,9 @@ impl SectionSymbols {
         if names.last() != Some(&0) {
             names.push(0);
         }
-        Ok(Self { known, count, table: Vec::new(), names })
+        let is_mercury = section.header.sh_type == SYMBOLS;
+        let binding = if is_mercury { elf::STB_GLOBAL } else { elf::STB_LOCAL };
+        Ok(Self { known, count, binding, table: Vec::new(), names })
     }
 
     /// Returns the symbol of a section.
@@ -330,7 +338,7 @@ impl SectionSymbols {
         let symbol = Sym {
             section: Some(section),
             st_name: name,
-            st_info: elf::STB_LOCAL | elf::STT_SECTION,
+            st_info: self.binding | elf::STT_SECTION,
             st_other: elf::SymbolOther(0),
             st_shndx: elf::SHN_UNDEF,
             st_value: 0,

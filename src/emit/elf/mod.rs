@@ -22,6 +22,7 @@ mod file;
 pub(crate) mod frame_entry;
 mod image;
 mod in_place;
+mod kept;
 mod line_files;
 pub(crate) mod line_ops;
 mod linked;
@@ -154,7 +155,7 @@ pub fn attach(object: &[u8], target: &Target, sections: &[Section]) -> Result<Ve
 /// In a linked file, contents that are not loaded move up after a removed section.
 ///
 /// # Errors
-/// The errors of [`attach`]; with [`Existing::Replace`], also if a remaining reference names a removed section or
+/// The errors of [`attach`]; line tables and frames of a cubin that stay and cannot be read; with [`Existing::Replace`], also if a remaining reference names a removed section or
 /// symbol, or if loaded contents would have to change.
 ///
 /// # Example
@@ -203,6 +204,7 @@ pub fn attach_with(
     }
     if image.is_cubin() {
         cubin::refuse_compression(how.compression)?;
+        kept::check(&image)?;
         let map = mercury::empty_map(&image, sections, &pcs);
         let with_map = map.map(|map| [sections, &map].concat());
         let sections = with_map.as_deref().unwrap_or(sections);

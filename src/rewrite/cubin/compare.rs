@@ -247,7 +247,7 @@ fn frames(read: &Read<'_, '_>, after: &Dwarf<'_>) -> Result<()> {
     let before = read.frames()?;
     let new = after.frames(FrameSection::Debug)?;
     let mut others = new.fdes.iter();
-    for left in super::frames::kept(&from, &before)? {
+    for left in super::frames::kept(&from, &before, &read.replaced_frames)? {
         let text = |fde: &Fde<'_>| {
             let bytes = fde.instructions.bytes.len();
             let code = fde.start..fde.start.wrapping_add(fde.length);

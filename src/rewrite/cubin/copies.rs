@@ -1,8 +1,9 @@
 //! Copies of functions: which entries and which map are those of the code in the file.
 //!
-//! nvlink keeps the code of the first object that has a function, and concatenates everything else. It redirects the
-//! entries of all copies to the kept code. Only the rows and the frame of the kept code keep their relocation; from
-//! sm_100 on, rows of dropped code go, and the homes in its map are 0 or uninitialised.
+//! nvlink keeps the code of the first object that has a function, or of a later one that needs fewer registers, and
+//! concatenates everything else. It redirects the entries of all copies to the kept code. Only the rows and the frames of code
+//! that it kept, at least until another copy replaced it, keep their relocation; from sm_100 on, rows of
+//! dropped code go, and the homes in its map are 0 or uninitialised.
 
 use gimli::constants as dw;
 use hashbrown::{HashMap, HashSet};
@@ -44,7 +45,7 @@ pub(super) struct Facts<'d, 'o> {
 }
 
 /// Processors from this number on have code that nvlink makes again.
-const FIRST_WITH_KEPT_ROWS: u16 = 100;
+pub(super) const FIRST_WITH_REMADE_CODE: u16 = 100;
 
 /// Code in the file with rows, sorted by its start.
 struct Rows {
@@ -200,7 +201,7 @@ fn winner(
     let with_rows = rows.programs_at(address);
     let has_rows = with_rows.clone().next().is_some();
     // From sm_100 on, nvlink makes the line tables again, without the rows of dropped code.
-    let has_only_kept_rows = facts.object.sm().is_some_and(|sm| sm.number() >= FIRST_WITH_KEPT_ROWS);
+    let has_only_kept_rows = facts.object.sm().is_some_and(|sm| sm.number() >= FIRST_WITH_REMADE_CODE);
     let is_of_rows = |copy: &Copy<'_, '_>| match copy.program {
         None => true,
         Some(program) if has_rows => {

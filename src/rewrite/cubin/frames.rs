@@ -1,7 +1,7 @@
 //! `.debug_frame`: the descriptions of code in the file, with their common entries. nvlink removes the relocation of a
 //! description whose function it drops.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::names::FRAMES;
 use super::section::{Copied, Offsets, Original};
@@ -9,30 +9,36 @@ use crate::emit::elf::frame_entry::FrameEntry;
 use crate::error::Result;
 use crate::read::{Fde, Frames};
 
-fn entry(from: &Original<'_>, offset: u64) -> Result<FrameEntry> {
+pub(super) fn entry(from: &Original<'_>, offset: u64) -> Result<FrameEntry> {
     let entry = FrameEntry::read(from.bytes, usize::try_from(offset).unwrap_or(usize::MAX));
     entry.map_err(|error| error.in_section(from.name).at_offset(offset))
 }
 
-/// Returns the descriptions whose code is in the file: their first address has a relocation.
+/// Returns the descriptions whose code is in the file: their first address has a relocation, and no other copy of the
+/// function has replaced theirs.
 ///
 /// # Errors
 /// An entry ends after its section.
-pub(super) fn kept<'f, 'o>(from: &Original<'_>, frames: &'f Frames<'o>) -> Result<Vec<&'f Fde<'o>>> {
+pub(super) fn kept<'f, 'o>(
+    from: &Original<'_>,
+    frames: &'f Frames<'o>,
+    replaced: &HashSet<u64>,
+) -> Result<Vec<&'f Fde<'o>>> {
     let mut kept = Vec::new();
     for fde in &frames.fdes {
-        if from.relocation(entry(from, fde.offset)?.address()).is_some() {
+        if from.relocation(entry(from, fde.offset)?.address()).is_some() && !replaced.contains(&fde.offset) {
             kept.push(fde);
         }
     }
     Ok(kept)
 }
 
-/// Appends the descriptions whose first address has a relocation, and their common entries. Returns the offsets of the
-/// other descriptions in the original.
+/// Appends the [`kept`] descriptions, and their common entries. Returns the offsets of the other descriptions in the
+/// original.
 pub(super) fn copy(
     from: &Original<'_>,
     frames: &Frames<'_>,
+    replaced: &HashSet<u64>,
     offsets: &Offsets<'_>,
     to: &mut Copied,
 ) -> Result<Vec<u64>> {
@@ -41,7 +47,7 @@ pub(super) fn copy(
     let mut common: HashMap<u64, u64> = HashMap::new();
     for fde in &frames.fdes {
         let FrameEntry { start: old, id, offset_bytes, end } = entry(from, fde.offset)?;
-        if from.relocation(id + offset_bytes).is_none() {
+        if from.relocation(id + offset_bytes).is_none() || replaced.contains(&fde.offset) {
             dropped.push(fde.offset);
             continue;
         }

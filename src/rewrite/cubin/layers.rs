@@ -85,7 +85,7 @@ fn functions_with_rows(read: &Read<'_, '_>, programs: &[Program<'_>]) -> Vec<Str
 fn functions_with_frames(read: &Read<'_, '_>) -> Result<Vec<String>> {
     let Some(from) = read.section(FRAMES) else { return Ok(Vec::new()) };
     let frames = read.frames()?;
-    let kept = frames::kept(&from, &frames)?.into_iter();
+    let kept = frames::kept(&from, &frames, &read.replaced_frames)?.into_iter();
     let name =
         |start| read.object.symbol_at(start).map_or_else(String::new, |symbol| symbol.name.to_string());
     Ok(sorted(kept.map(|fde| name(fde.start))))

@@ -39,8 +39,10 @@ pub(super) struct Program<'c> {
 #[derive(Debug)]
 pub(super) struct Sequence {
     pub(super) range: Range<usize>,
-    /// Relocation of the first address, and the address in the file.
+    /// Relocation of the first address, and the address in the file; `None` if the rows go.
     pub(super) start: Option<(CubinRelocation, u64)>,
+    /// Whether the rows are those of a copy that another copy replaced.
+    pub(super) is_replaced: bool,
     /// Size of the code in bytes.
     pub(super) bytes: u64,
     /// Operations with an offset of a name: where they are, the number of the call's row, and the offset.
@@ -83,8 +85,14 @@ fn sequence(
     start: usize,
     has_names: bool,
 ) -> Result<Option<Sequence>> {
-    let mut sequence =
-        Sequence { range: start..start, start: None, bytes: 0, names: Vec::new(), files: Vec::new() };
+    let mut sequence = Sequence {
+        range: start..start,
+        start: None,
+        is_replaced: false,
+        bytes: 0,
+        names: Vec::new(),
+        files: Vec::new(),
+    };
     let mut address = 0u64;
     let mut first = None;
     let mut at = start;

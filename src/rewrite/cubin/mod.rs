@@ -8,8 +8,8 @@
 //! |---|---|---|
 //! | entries | functions whose code is not in the file, and those of another copy | abbreviations; types on request |
 //! | lists | those of functions that go | equal lists |
-//! | both line tables | rows without relocation | function names |
-//! | frames | those without relocation | |
+//! | both line tables | rows without relocation, and of replaced copies | function names |
+//! | frames | those without relocation, and of replaced copies | |
 //! | maps of registers, types | those of functions that go | |
 //! | PTX texts | | equal texts |
 //!
@@ -27,6 +27,7 @@ mod lists;
 mod maps;
 mod names;
 mod read;
+mod replaced;
 mod same;
 mod section;
 mod strings;
@@ -78,11 +79,13 @@ pub(super) fn rewrite(
         None => None,
     };
     let originals = Sections::new(bytes, CubinLayer::Originals)?;
-    let read = Read::new(object, dwarf, &originals.filled, CubinLayer::Originals)?;
+    let mut read = Read::new(object, dwarf, &originals.filled, CubinLayer::Originals)?;
+    read.mark_replaced()?;
     let gone = read.gone()?;
     let copies = match &copied {
         Some((object, sections, dwarf)) => {
-            let copies = Read::new(object, dwarf, &sections.filled, CubinLayer::Copies)?;
+            let mut copies = Read::new(object, dwarf, &sections.filled, CubinLayer::Copies)?;
+            copies.mark_replaced()?;
             let gone_copies = copies.gone()?;
             layers::agree((&read, &gone), (&copies, &gone_copies))?;
             Some((copies, gone_copies, sections))

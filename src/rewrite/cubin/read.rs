@@ -1,5 +1,7 @@
 //! What a linked cubin has, read as a whole, so that what is malformed is an error.
 
+use hashbrown::HashSet;
+
 use super::copies::{self, Facts, Gone};
 use super::lines::{self, Program};
 use super::maps::{self, Map};
@@ -36,6 +38,8 @@ pub(super) struct Read<'r, 'o> {
     /// The programs of `.debug_line` and of `.nv_debug_line_sass`.
     pub(super) programs: [Vec<Program<'r>>; 2],
     pub(super) maps: Vec<Map<'r>>,
+    /// Offsets of the frames of copies that another copy replaced.
+    pub(super) replaced_frames: HashSet<u64>,
     pub(super) offsets: Offsets<'r>,
 }
 
@@ -75,7 +79,15 @@ impl<'r, 'o> Read<'r, 'o> {
         }
         let offsets = Offsets::new(sections, object.is_relocatable().then_some(layer));
         let maps = maps::maps(object)?;
-        let mut read = Self { object, dwarf, sections, programs: [Vec::new(), Vec::new()], maps, offsets };
+        let mut read = Self {
+            object,
+            dwarf,
+            sections,
+            programs: [Vec::new(), Vec::new()],
+            maps,
+            replaced_frames: HashSet::new(),
+            offsets,
+        };
         for (programs, name) in [LINES, PTX_LINES].into_iter().enumerate() {
             if let Some(from) = read.section(name) {
                 let read_programs = lines::programs(&from).map_err(|error| error.in_section(name));

@@ -53,7 +53,7 @@ impl<'r, 'o> Read<'r, 'o> {
             for program in programs {
                 let offset = program.range.start as u64;
                 for sequence in program.sequences.iter().filter(|it| it.start.is_none()) {
-                    changes.push(removed(name, sequence.range.start as u64, UnimportedReason::DiscardedCode));
+                    changes.push(removed(name, sequence.range.start as u64, reason(sequence.is_replaced)));
                 }
                 let has_rows = program.sequences.iter().any(|it| it.start.is_some());
                 // A unit has a program even without rows.
@@ -102,8 +102,9 @@ impl<'r, 'o> Read<'r, 'o> {
         put(STRINGS, Copied::from_bytes(strings.bytes))?;
         if let Some(from) = self.section(FRAMES) {
             let mut to = Copied::default();
-            for offset in frames::copy(&from, &self.frames()?, offsets_to, &mut to)? {
-                changes.push(removed(FRAMES, offset, UnimportedReason::DiscardedCode));
+            let replaced = &self.replaced_frames;
+            for offset in frames::copy(&from, &self.frames()?, replaced, offsets_to, &mut to)? {
+                changes.push(removed(FRAMES, offset, reason(replaced.contains(&offset))));
             }
             put(FRAMES, to)?;
         }
@@ -178,6 +179,11 @@ impl<'r, 'o> Read<'r, 'o> {
         }
         Ok(())
     }
+}
+
+/// Why rows or a frame go.
+fn reason(is_replaced: bool) -> UnimportedReason {
+    if is_replaced { UnimportedReason::OtherCopy } else { UnimportedReason::DiscardedCode }
 }
 
 /// A fact that goes, besides entries.
