@@ -75,8 +75,11 @@ const PRODUCERS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// A producer's name and objects.
+type Producer = (&'static str, Vec<Vec<u8>>);
+
 /// The producers' objects; those of the compilers that are installed are made anew.
-fn producers() -> Option<Vec<(&'static str, Vec<Vec<u8>>)>> {
+fn producers() -> Option<Vec<Producer>> {
     let folder = Path::new(crate::common::ROOT).join("tests/objects");
     let read = |name: &&str| std::fs::read(folder.join(name)).expect("an object");
     let mut all: Vec<_> =

@@ -301,7 +301,7 @@ def test_batches_are_the_statements_of_methods(scale: eitri.Description) -> None
     assert batch == scale and len(batch) == len(statements)
     batch.extend([{"variable": {"in": "scale", "name": "y", "type": "int", "id": "#7"}}])
     assert batch.variable("scale", "z", "int") == "#8"
-    batch.extend([{"label": {"in": "scale", "name": "l", "pc": 4, "id": "#20"}}])
+    batch.extend([{"label": {"in": "scale", "name": "l", "at": 4, "id": "#20"}}])
     assert batch.variable("scale", "w", "int") == "#21"
     # The list can be changed once it was used, and takes batches too.
     batch.statements.pop()
@@ -313,7 +313,8 @@ def test_batches_are_the_statements_of_methods(scale: eitri.Description) -> None
 
 
 def test_warnings_are_found_when_they_are_looked_at(scale: eitri.Description) -> None:
-    scale.variable("scale", "same", "int", live=[[0x04, 0x28, location.per_lane("v3")]])
+    other = scale.base_type("scale.cl", "float", "float", 32)
+    scale.variable("scale", "same", other, live=[[0x04, 0x28, location.per_lane("v3")]])
     emitted = eitri.emit(scale, code={"scale": bytes(44)})
     again = pickle.loads(pickle.dumps(eitri.emit(scale, code={"scale": bytes(44)})))
     kinds = [warning.kind for warning in emitted.warnings]

@@ -80,12 +80,12 @@ pub(super) fn rewrite(
     };
     let originals = Sections::new(bytes, CubinLayer::Originals)?;
     let mut read = Read::new(object, dwarf, &originals.filled, CubinLayer::Originals)?;
-    read.mark_replaced()?;
+    replaced::mark_replaced(&mut read)?;
     let gone = read.gone()?;
     let copies = match &copied {
         Some((object, sections, dwarf)) => {
             let mut copies = Read::new(object, dwarf, &sections.filled, CubinLayer::Copies)?;
-            copies.mark_replaced()?;
+            replaced::mark_replaced(&mut copies)?;
             let gone_copies = copies.gone()?;
             layers::agree((&read, &gone), (&copies, &gone_copies))?;
             Some((copies, gone_copies, sections))

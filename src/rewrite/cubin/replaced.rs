@@ -30,80 +30,77 @@ fn start(relocation: &CubinRelocation, field: u64) -> Option<Start> {
     }
 }
 
-impl<'r, 'o: 'r> Read<'r, 'o> {
-    /// Marks rows and frames of copies that another copy replaced: they go like those of dropped code.
-    ///
-    /// # Errors
-    /// A malformed frame; [`Unsupported`](ErrorKind::Unsupported) where the file does not say whether rows are those of the
-    /// replaced code.
-    pub(super) fn mark_replaced(&mut self) -> Result<()> {
-        let frames = self.frames_by_code()?;
-        // nvlink gives the first frame the pcs of the new code, and leaves Mercury pcs in the others: none is right.
-        let is_remade = self.is_remade();
-        for copies in frames.values().filter(|copies| copies.len() > 1) {
-            let stay = usize::from(!is_remade);
-            self.replaced_frames.extend(copies[..copies.len() - stay].iter().map(|(offset, _)| offset));
-        }
-        // ptxas writes both line tables of a function, or neither.
-        let tables = [0, 1].map(|index| programs_by_code(&self.programs[index]));
-        for (name, index) in [(LINES, 0), (PTX_LINES, 1)] {
-            for (&code, programs) in &tables[index] {
-                let copies = frames.get(&code).map_or(&[][..], Vec::as_slice);
-                let with_rows = tables.iter().filter_map(|table| table.get(&code)).map(Vec::len).max();
-                let has_all_rows = with_rows >= Some(copies.len());
-                let Some((&last, others)) = programs.split_last() else { continue };
-                let rows = Rows { name, index, program: last, code };
-                for &program in others {
-                    replace(&mut self.programs[index][program], code);
-                }
-                if !has_all_rows && !self.is_kept(&rows, copies)? {
-                    replace(&mut self.programs[index][last], code);
-                }
+/// Marks rows and frames of copies that another copy replaced: they go like those of dropped code.
+///
+/// # Errors
+/// A malformed frame; [`Unsupported`](ErrorKind::Unsupported) where the file does not say whether rows are those of the
+/// replaced code.
+pub(super) fn mark_replaced(read: &mut Read<'_, '_>) -> Result<()> {
+    let frames = frames_by_code(read)?;
+    // nvlink gives the first frame the pcs of the new code, and leaves Mercury pcs in the others: none is right.
+    let is_remade = is_remade(read);
+    for copies in frames.values().filter(|copies| copies.len() > 1) {
+        let stay = usize::from(!is_remade);
+        read.replaced_frames.extend(copies[..copies.len() - stay].iter().map(|(offset, _)| offset));
+    }
+    // ptxas writes both line tables of a function, or neither.
+    let tables = [0, 1].map(|index| programs_by_code(&read.programs[index]));
+    for (name, index) in [(LINES, 0), (PTX_LINES, 1)] {
+        for (&code, programs) in &tables[index] {
+            let copies = frames.get(&code).map_or(&[][..], Vec::as_slice);
+            let with_rows = tables.iter().filter_map(|table| table.get(&code)).map(Vec::len).max();
+            let has_all_rows = with_rows >= Some(copies.len());
+            let Some((&last, others)) = programs.split_last() else { continue };
+            let rows = Rows { name, index, program: last, code };
+            for &program in others {
+                replace(&mut read.programs[index][program], code);
+            }
+            if !has_all_rows && !is_kept(read, &rows, copies)? {
+                replace(&mut read.programs[index][last], code);
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Whether nvlink has made code, rows and frames again.
-    fn is_remade(&self) -> bool {
-        !self.object.is_relocatable()
-            && self.object.sm().is_some_and(|sm| sm.number() >= FIRST_WITH_REMADE_CODE)
-    }
+/// Whether nvlink has made code, rows and frames again.
+fn is_remade(read: &Read<'_, '_>) -> bool {
+    !read.object.is_relocatable() && read.object.sm().is_some_and(|sm| sm.number() >= FIRST_WITH_REMADE_CODE)
+}
 
-    fn frames_by_code(&self) -> Result<FramesByCode> {
-        let mut by_code = FramesByCode::new();
-        let Some(from) = self.section(FRAMES) else { return Ok(by_code) };
-        let all = self.frames()?;
-        for fde in frames::kept(&from, &all, &HashSet::new())? {
-            let field = frames::entry(&from, fde.offset)?.address();
-            let Some(relocation) = from.relocation(field) else { continue };
-            if let Some(start) = start(relocation, from.number(field, 8)?) {
-                by_code.entry(start).or_default().push((fde.offset, fde.length));
-            }
+fn frames_by_code(read: &Read<'_, '_>) -> Result<FramesByCode> {
+    let mut by_code = FramesByCode::new();
+    let Some(from) = read.section(FRAMES) else { return Ok(by_code) };
+    let all = read.frames()?;
+    for fde in frames::kept(&from, &all, &HashSet::new())? {
+        let field = frames::entry(&from, fde.offset)?.address();
+        let Some(relocation) = from.relocation(field) else { continue };
+        if let Some(start) = start(relocation, from.number(field, 8)?) {
+            by_code.entry(start).or_default().push((fde.offset, fde.length));
         }
-        Ok(by_code)
     }
+    Ok(by_code)
+}
 
-    /// Whether rows of code, of which some copies have none, are those of the code in the file.
-    fn is_kept(&self, rows: &Rows<'_>, copies: &[(u64, u64)]) -> Result<bool> {
-        let Some((&(_, size), others)) = copies.split_last() else { return Ok(true) };
-        let mut sequences = self.programs[rows.index][rows.program].sequences.iter();
-        let Some(sequence) = sequences.rfind(|it| is_at(it.start, rows.code)) else { return Ok(true) };
-        let is_unique = others.iter().all(|&(_, other)| other != size);
-        if !self.is_remade() && (is_unique || sequence.bytes != size) {
-            return Ok(sequence.bytes == size);
-        }
-        let symbol = self.object.symbols().get(rows.code.0 as usize);
-        let text = format!(
-            "{} of `{}`, and rows of some: nvlink replaced the function's code, and nothing says whether the rows are those of \
-             the kept code; expected rows of each object that has the function, or of none",
-            Count(copies.len(), "frame"),
-            symbol.map_or("", |symbol| &*symbol.name)
-        );
-        let error = Error::from(ErrorKind::Unsupported(text));
-        let section = super::names::in_file(self.object, rows.name);
-        Err(error.in_section(&section).at_offset(sequence.range.start as u64))
+/// Whether rows of code, of which some copies have none, are those of the code in the file.
+fn is_kept(read: &Read<'_, '_>, rows: &Rows<'_>, copies: &[(u64, u64)]) -> Result<bool> {
+    let Some((&(_, size), others)) = copies.split_last() else { return Ok(true) };
+    let mut sequences = read.programs[rows.index][rows.program].sequences.iter();
+    let Some(sequence) = sequences.rfind(|it| is_at(it.start, rows.code)) else { return Ok(true) };
+    let is_unique = others.iter().all(|&(_, other)| other != size);
+    if !is_remade(read) && (is_unique || sequence.bytes != size) {
+        return Ok(sequence.bytes == size);
     }
+    let symbol = read.object.symbols().get(rows.code.0 as usize);
+    let text = format!(
+        "{} of `{}`, and rows of some: nvlink replaced the function's code, and nothing says whether the rows are those of \
+         the kept code; expected rows of each object that has the function, or of none",
+        Count(copies.len(), "frame"),
+        symbol.map_or("", |symbol| &*symbol.name)
+    );
+    let error = Error::from(ErrorKind::Unsupported(text));
+    let section = super::names::in_file(read.object, rows.name);
+    Err(error.in_section(&section).at_offset(sequence.range.start as u64))
 }
 
 /// Rows of some code in a program of a line table.
