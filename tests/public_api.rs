@@ -196,3 +196,19 @@ fn signatures_contain_types_of_reexported_crates_only() {
     messages.sort();
     assert!(messages.is_empty(), "{}", messages.join("\n"));
 }
+
+/// The builder's documentation begins with a table of its methods by task.
+#[test]
+fn table_of_the_builder_has_each_method() {
+    let read = |name: &str| std::fs::read_to_string(Path::new(ROOT).join(name)).expect("a text");
+    let (listing, source) = (read("goldens/api/eitri.txt"), read("src/build/builder.rs"));
+    let rows = source.lines().filter(|line| line.starts_with("/// |"));
+    let listed: BTreeSet<&str> =
+        rows.flat_map(|row| row.split("(Self::").skip(1)).filter_map(|rest| rest.split(')').next()).collect();
+    let methods = listing.lines().filter_map(|line| line.strip_prefix("pub fn eitri::build::Builder::"));
+    let methods: BTreeSet<&str> = methods.filter_map(|rest| rest.split(['(', '<']).next()).collect();
+    assert!(methods.len() > 70, "{methods:?}");
+    let missing: Vec<_> =
+        methods.difference(&listed).filter(|name| !["new", "target"].contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
