@@ -18,7 +18,7 @@ use super::unspecified::Unspecified;
 use super::witness;
 use super::witnesses::{Witness, witnesses};
 use crate::error::{At, Count, Error};
-use crate::eval::{self, CallStack};
+use crate::eval::{self, Architecture, CallStack};
 use crate::model::{Column, FrameRule, Function, FunctionId, Module, NoMeaning, Node};
 use crate::omission::{Property, Subject};
 use crate::op::{Decoder, Encoding, Op, Reg};
@@ -77,7 +77,7 @@ impl<'o> Changes<'o> {
             // Put back at the end, so that all rows share its memory.
             let before = core::mem::take(&mut self.rules);
             now.clone_from(&row.rules);
-            renumber(&mut now, |reg| target.register(reg).map_or(reg, |register| register.reg));
+            renumber(&mut now, |reg| target.first_number(reg));
             if let CfaRule::Expression(expr) = row.cfa {
                 self.is_coupled |= is_new && reads_caller(expr, encoding);
                 self.combines |= is_new && does_expression_combine(expr, encoding, || false);
@@ -285,8 +285,7 @@ fn compare_common_entry(
         meanings.report.find(FindingKind::Attribute, site.clone(), text(expected), text(found));
     };
     // A register can have a second number in frames.
-    let return_register = target.register(cie.return_register).map(|register| register.reg);
-    if return_register.unwrap_or(cie.return_register) != returns {
+    if target.first_number(cie.return_register) != returns {
         find("return address register", &returns.0, &cie.return_register.0);
     }
     if cie.code_alignment != u64::from(target.min_instruction_bytes()) {

@@ -164,7 +164,7 @@ fn argument<'d, 'o>(
     }
 }
 
-/// What a caller knows about an argument.
+/// Values of an argument in the caller.
 struct ArgumentValues {
     value: Option<Val>,
     /// Value of the object to which the argument points, with the object's location if the argument is not its address.

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use super::expression::InitialStack;
 use super::importer::{Code, Importer, Made, refused};
 use super::unimported::{UnimportedFact, UnimportedReason};
+use crate::eval::Architecture;
 use crate::model::{self, CodePart, Column, FunctionId, Loc, Val};
 use crate::op::{Encoding, Reg};
 use crate::read::{CfaRule, Cie, Fde, FrameRun, FrameSection, Frames, RegisterRule};
@@ -192,7 +193,8 @@ impl<'d, 'o> Importer<'d, 'o> {
             add(&run.pcs, Column::Cfa, Rule::Cfa(run.rule));
         }
         for (register, runs) in &columns.registers {
-            let column = Column::Register(self.first_number(*register));
+            // A register can have a second number in frames.
+            let column = Column::Register(self.target.first_number(*register));
             for FrameRun { pcs, rule, .. } in runs {
                 if !matches!(rule, RegisterRule::ValOffset(_)) {
                     add(pcs, column, Rule::Register(*rule, None));
@@ -209,17 +211,12 @@ impl<'d, 'o> Importer<'d, 'o> {
         Some(rules)
     }
 
-    /// Returns the number by which a description knows a register. A register can have a second number in frames.
-    fn first_number(&self, reg: Reg) -> Reg {
-        self.target.register(reg).map_or(reg, |known| known.reg)
-    }
-
     /// Sets a function's frame.
     fn frame(&mut self, section: FrameSection, function: FunctionId, frame: PartialFrame<'o>) {
         let PartialFrame { offset, encoding, return_register, mut rules, code } = frame;
         let section = section.name();
         let bytes = self.m.described().function(function).bytes;
-        let returns = self.first_number(return_register);
+        let returns = self.target.first_number(return_register);
         // ptxas's kernels have no caller.
         if returns != NO_REGISTER || !self.target.has_lane_expressions() {
             let set = self.m.frame(function).and_then(|mut frame| frame.return_register(returns).map(drop));
@@ -330,7 +327,7 @@ impl<'d, 'o> Importer<'d, 'o> {
                         .map(SpaceId)
                         .map_err(|_| UnimportedReason::ValueRange(number.into()))?,
                 };
-                let register = self.first_number(register);
+                let register = self.target.first_number(register);
                 let plus = |address: Val| if offset == 0 { address } else { address.plus(offset) };
                 // NVIDIA's frames are in the thread's local memory, at the thread's part of R1.
                 if space == SpaceId::DEFAULT && self.target.has_lane_expressions() {
@@ -357,11 +354,11 @@ impl<'d, 'o> Importer<'d, 'o> {
                 Column::Cfa => Err(UnimportedReason::NoFrameBase),
             },
             RegisterRule::Offset(bytes) => Ok(Loc::cfa().offset(bytes)),
-            RegisterRule::Register(reg) => Ok(Loc::register(self.first_number(reg))),
+            RegisterRule::Register(reg) => Ok(Loc::register(self.target.first_number(reg))),
             RegisterRule::ValOffset(bytes) => match cfa {
                 Some(CfaRule::Register { register, offset, space: None }) => {
                     let by = offset.wrapping_add(bytes);
-                    let address = Val::register(self.first_number(register));
+                    let address = Val::register(self.target.first_number(register));
                     Ok(Loc::value(if by == 0 { address } else { address.plus(by) }))
                 }
                 _ => Err(UnimportedReason::UntypedExpression),

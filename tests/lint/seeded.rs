@@ -113,7 +113,7 @@ struct Seed {
     /// Offset in the file.
     at: usize,
     bytes: Vec<u8>,
-    /// Codes, of which any is right.
+    /// Lint codes that find the fault; one is enough.
     codes: &'static [LintCode],
 }
 

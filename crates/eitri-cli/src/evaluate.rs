@@ -197,7 +197,7 @@ fn address(pc: &Pc, files: &[&Dwarf<'_>]) -> Result<u64, Failure> {
                 let problem = "the function has no object file; expected --var";
                 return Err(Failure::line(format_args!("--pc {pc}: {problem}")));
             };
-            // As commands print the pcs of a cubin; a function in the section of another function has a name, too.
+            // The commands' notation for a cubin's pcs also names a function in another function's section.
             match first.pc_notation().address(function, *offset) {
                 Some(address) => Ok(address),
                 None => address_in(files, function, *offset)

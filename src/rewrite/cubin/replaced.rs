@@ -82,7 +82,7 @@ fn frames_by_code(read: &Read<'_, '_>) -> Result<FramesByCode> {
     Ok(by_code)
 }
 
-/// Whether rows of code, of which some copies have none, are those of the code in the file.
+/// Whether a function's rows are those of the code in the file. Some copies of the function have no rows.
 fn is_kept(read: &Read<'_, '_>, rows: &Rows<'_>, copies: &[(u64, u64)]) -> Result<bool> {
     let Some((&(_, size), others)) = copies.split_last() else { return Ok(true) };
     let mut sequences = read.programs[rows.index][rows.program].sequences.iter();

@@ -4,7 +4,7 @@ use eitri_dwarf::op::{Encoding, Reg, text};
 use eitri_dwarf::read::{CfaRule, RegisterRule};
 use eitri_dwarf::target::Target;
 
-/// What decides the words: the names of registers, and the encoding of expressions.
+/// Names of registers, and encoding of expressions, in the words for rules.
 pub(crate) struct RuleWording<'a> {
     pub(crate) target: Option<&'a Target>,
     pub(crate) encoding: Encoding,
