@@ -55,7 +55,8 @@ impl Names {
         Unit { path: path.clone(), object: object.cloned() }
     }
 
-    /// Returns the units whose names are more than a file name, with the names of their objects if there are several.
+    /// Returns the units whose names are more than a file name, with the names of their objects if there are several, in the
+    /// order of their full paths.
     pub fn ambiguous(&self) -> impl Iterator<Item = (&str, BTreeSet<&str>)> {
         let names =
             self.0.values().map(|(path, objects)| (&**path, objects.values().map(|it| &**it).collect()));
@@ -163,7 +164,7 @@ mod tests {
             assert_eq!(names.name(&unit(path, object)), expected);
         }
         let ambiguous: Vec<_> = names.ambiguous().map(|(path, objects)| (path, objects.len())).collect();
-        assert_eq!(ambiguous, [("k.cl", 2), ("a/x.cl", 0), ("p/b/x.cl", 0), ("q/b/x.cl", 0)]);
+        assert_eq!(ambiguous, [("a/x.cl", 0), ("p/b/x.cl", 0), ("k.cl", 2), ("q/b/x.cl", 0)]);
     }
 
     #[test]
