@@ -4,18 +4,18 @@
 use core::ops::Range;
 
 use gimli::constants as dw;
-use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
+use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexMap;
-use smallvec::SmallVec;
 
+use super::MOST_COPIES;
 use super::expression::InitialStack;
 use super::importer::{Code, Importer, Made, refused};
 use super::unimported::{UnimportedFact, UnimportedReason};
 use crate::eval::Architecture;
 use crate::model::{self, CodePart, Column, FunctionId, Loc, Val};
 use crate::op::{Encoding, Reg};
-use crate::read::{CfaRule, Cie, Fde, FrameRun, FrameSection, Frames, RegisterRule};
-use crate::target::{SpaceId, UnspecifiedRegisters};
+use crate::read::{CfaRule, Cie, Fde, FrameColumns, FrameRun, FrameSection, Frames, RegisterRule};
+use crate::target::{SpaceId, Target, UnspecifiedRegisters};
 
 /// The number of the return address in the frames of ptxas's kernels.
 const NO_REGISTER: Reg = Reg(0xffff_ffff);
@@ -33,7 +33,7 @@ enum Rule<'o> {
 /// A column's rule over half-open pcs, in bytes from the function start.
 type RuleByPc<'o> = (Range<u64>, Column, Rule<'o>);
 
-/// Rules for a function, or for a part of its code.
+/// Rules for a function's code so far.
 struct PartialFrame<'o> {
     /// Offset of the first entry in the section.
     offset: u64,
@@ -45,8 +45,43 @@ struct PartialFrame<'o> {
     code: Vec<Code>,
 }
 
-impl PartialFrame<'_> {
-    /// Continues the rules at the end of a part up to the next part: a frame has rules at all pcs, also between parts.
+impl<'o> PartialFrame<'o> {
+    fn new(fde: &Fde<'o>, cie: &Cie<'o>) -> Self {
+        let Cie { encoding, return_register, .. } = *cie;
+        Self { offset: fde.offset, encoding, return_register, rules: Vec::new(), code: Vec::new() }
+    }
+
+    /// Adds rules of a frame description for addresses of a part of the function.
+    fn add(&mut self, columns: &FrameColumns<'o>, body: Code, addresses: &Range<u64>, target: &Target) {
+        if self.code.last().is_none_or(|last| last.pc != body.pc) {
+            self.code.push(body);
+        }
+        let pcs = |pcs: &Range<u64>| {
+            let [start, end] = [pcs.start, pcs.end].map(|pc| pc.clamp(addresses.start, addresses.end));
+            body.pc + (start - body.start)..body.pc + (end - body.start)
+        };
+        for run in within(&columns.cfa, addresses) {
+            self.rules.push((pcs(&run.pcs), Column::Cfa, Rule::Cfa(run.rule)));
+        }
+        for (register, runs) in &columns.registers {
+            // A register can have a second number in frames.
+            let column = Column::Register(target.first_number(*register));
+            for run in within(runs, addresses) {
+                if !matches!(run.rule, RegisterRule::ValOffset(_)) {
+                    self.rules.push((pcs(&run.pcs), column, Rule::Register(run.rule, None)));
+                    continue;
+                }
+                for cfa in within(&columns.cfa, &run.pcs) {
+                    let common = pcs(&(cfa.pcs.start.max(run.pcs.start)..cfa.pcs.end.min(run.pcs.end)));
+                    if !common.is_empty() {
+                        self.rules.push((common, column, Rule::Register(run.rule, Some(cfa.rule))));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sorts the rules, and joins equal rules. Continues the rules at the end of a part up to the next part: a frame has rules at all pcs, also between parts.
     fn join(&mut self, parts: &[CodePart]) {
         let next: HashMap<u64, u64> =
             parts.windows(2).map(|parts| (parts[0].pcs.end, parts[1].pcs.start)).collect();
@@ -65,79 +100,30 @@ impl PartialFrame<'_> {
     }
 }
 
+/// Returns the rules of a column that are in force at some of the pcs.
+fn within<'c, R>(runs: &'c [FrameRun<R>], pcs: &Range<u64>) -> impl Iterator<Item = &'c FrameRun<R>> {
+    let end = pcs.end;
+    let first = runs.partition_point(|run| run.pcs.end <= pcs.start);
+    runs[first..].iter().take_while(move |run| run.pcs.start < end)
+}
+
 impl<'d, 'o> Importer<'d, 'o> {
     /// Imports the frames of the functions with code.
     pub(super) fn frames(&mut self) {
         self.code.all.sort_by_key(|body| (body.start, body.end, body.function));
         let code = core::mem::take(&mut self.code.all);
-        let mut described = HashSet::new();
+        let mut bodies = self.without_copies(&code);
         for section in [FrameSection::Debug, FrameSection::Eh] {
             let frames = self.dwarf.frames_of_code(section);
             for error in &frames.errors {
                 let offset = error.at().offset.unwrap_or(0);
                 self.list_frame(section.name(), offset, &[], UnimportedReason::Unreadable(error.clone()));
             }
-            let mut in_parts: IndexMap<FunctionId, PartialFrame<'o>, DefaultHashBuilder> =
-                IndexMap::default();
-            for fde in &frames.fdes {
-                // The code of a loaded file needs `.eh_frame` at run time: it is a fact of debug information only where
-                // `.debug_frame` has none.
-                let is_debug = section == FrameSection::Debug;
-                let first = code.partition_point(|body| body.start < fde.start);
-                let is_described = |body: &Code| !self.m.described().function(body.function).is_undescribed;
-                let bodies: SmallVec<[Code; 2]> =
-                    code[first..].iter().take_while(|body| body.start == fde.start).copied().collect();
-                // Code without an entry has the frame only if no function describes the code, and once.
-                let has_description = bodies.iter().any(is_described);
-                let functions: SmallVec<[Code; 2]> = bodies
-                    .iter()
-                    .enumerate()
-                    .filter(|(index, body)| is_described(body) || !has_description && *index == 0)
-                    .map(|(_, body)| *body)
-                    .collect();
-                let mut has_function = false;
-                for body in functions {
-                    has_function = true;
-                    if described.insert((body.function, body.pc)) {
-                        let Some(rules) = self.rules_of(&frames, fde, body) else { continue };
-                        let Cie { encoding, return_register, .. } = *frames.cie(fde);
-                        if self.code.parts.contains_key(&body.function) {
-                            let frame = in_parts.entry(body.function).or_insert_with(|| PartialFrame {
-                                offset: fde.offset,
-                                encoding,
-                                return_register,
-                                rules: Vec::new(),
-                                code: Vec::new(),
-                            });
-                            if frame.return_register == return_register {
-                                frame.rules.extend(rules);
-                                frame.code.push(body);
-                            } else {
-                                let reason = UnimportedReason::ReturnRegisters;
-                                self.list_frame(section.name(), fde.offset, &[body], reason);
-                            }
-                        } else {
-                            let offset = fde.offset;
-                            let code = vec![body];
-                            let frame = PartialFrame { offset, encoding, return_register, rules, code };
-                            self.frame(section, body.function, frame);
-                        }
-                    } else if is_debug {
-                        self.list_frame(section.name(), fde.offset, &[body], UnimportedReason::SecondFrame);
-                    }
-                }
-                if !has_function && is_debug {
-                    let reason = if self.dwarf.is_code(fde.start) {
-                        UnimportedReason::NoFunction
-                    } else {
-                        UnimportedReason::DiscardedCode
-                    };
-                    self.list_frame(section.name(), fde.offset, &[], reason);
-                }
-            }
-            for (function, mut frame) in in_parts {
-                frame.join(&self.m.described().function(function).code_parts().collect::<Vec<_>>());
-                self.frame(section, function, frame);
+            let imported = self.frames_in(&frames, &mut bodies);
+            // The code of a loaded file needs `.eh_frame` at run time: it is a fact of debug information only where
+            // `.debug_frame` has none.
+            if section == FrameSection::Debug {
+                self.leave_frames(&frames, &imported);
             }
         }
         self.code.all = code;
@@ -153,6 +139,107 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
     }
 
+    /// Returns the code that can have a frame, sorted. Code without an entry has a frame only if no function describes the
+    /// code, and once.
+    fn without_copies(&self, code: &[Code]) -> Vec<Code> {
+        let is_described = |body: &Code| !self.m.described().function(body.function).is_undescribed;
+        let (mut bodies, undescribed): (Vec<Code>, Vec<Code>) =
+            code.iter().partition(|body| is_described(body));
+        // Code can be nested.
+        let mut last = 0;
+        let ends: Vec<u64> = bodies
+            .iter()
+            .map(|body| {
+                last = body.end.max(last);
+                last
+            })
+            .collect();
+        let (described, mut next) = (bodies.len(), 0);
+        for body in undescribed {
+            let before = bodies[..described].partition_point(|described| described.start < body.end);
+            if body.start >= next && (before == 0 || ends[before - 1] <= body.start) {
+                bodies.push(body);
+            }
+            next = body.end.max(next);
+        }
+        bodies.sort_by_key(|body| (body.start, body.end, body.function));
+        bodies
+    }
+
+    /// Imports a section's frames of code, and removes the code that has a frame. A frame description can be that of several
+    /// functions, and a function can have several. Returns the number of bytes of code for which each was imported.
+    fn frames_in(&mut self, frames: &Frames<'o>, bodies: &mut Vec<Code>) -> Vec<u64> {
+        let ranges: Vec<(Range<u64>, usize)> = frames.code().collect();
+        // Ends of the code so far in each range.
+        let mut ends: Vec<u64> = ranges.iter().map(|(pcs, _)| pcs.start).collect();
+        let mut imported = vec![0; frames.fdes.len()];
+        let mut room = (ranges.len() + bodies.len()).saturating_mul(MOST_COPIES);
+        let mut columns: Option<(usize, Option<FrameColumns<'o>>)> = None;
+        let mut in_parts: IndexMap<FunctionId, PartialFrame<'o>, DefaultHashBuilder> = IndexMap::default();
+        bodies.retain(|body| {
+            let first = ranges.partition_point(|(pcs, _)| pcs.end <= body.start);
+            let count = ranges[first..].iter().take_while(|(pcs, _)| pcs.start < body.end).count();
+            let mut whole = None;
+            for range in first..first + count {
+                let (pcs, index) = &ranges[range];
+                let fde = &frames.fdes[*index];
+                let end = body.end.min(pcs.end);
+                imported[*index] += end.saturating_sub(ends[range].max(body.start));
+                ends[range] = end.max(ends[range]);
+                if room == 0 {
+                    let reason = UnimportedReason::TooManyFunctions;
+                    self.list_frame(frames.section.name(), fde.offset, &[*body], reason);
+                    continue;
+                }
+                room -= 1;
+                if columns.as_ref().is_none_or(|(known, _)| known != index) {
+                    columns = Some((*index, self.columns(frames, fde, *body)));
+                }
+                let Some((_, Some(columns))) = &columns else { continue };
+                let new = || PartialFrame::new(fde, frames.cie(fde));
+                let frame = match self.code.parts.contains_key(&body.function) {
+                    true => in_parts.entry(body.function).or_insert_with(new),
+                    false => whole.get_or_insert_with(new),
+                };
+                if frame.return_register != frames.cie(fde).return_register {
+                    let reason = UnimportedReason::ReturnRegisters;
+                    self.list_frame(frames.section.name(), fde.offset, &[*body], reason);
+                    continue;
+                }
+                let common = body.start.max(pcs.start)..end;
+                frame.add(columns, *body, &common, &self.target);
+            }
+            if let Some(frame) = whole {
+                self.frame(frames.section, body.function, frame);
+            }
+            count == 0
+        });
+        for (function, frame) in in_parts {
+            self.frame(frames.section, function, frame);
+        }
+        imported
+    }
+
+    /// Lists the frame descriptions that were not imported for all of their code.
+    fn leave_frames(&mut self, frames: &Frames<'o>, imported: &[u64]) {
+        let mut code = vec![0; frames.fdes.len()];
+        for (pcs, index) in frames.code() {
+            code[index] += pcs.end - pcs.start;
+        }
+        for ((fde, imported), code) in frames.fdes.iter().zip(imported).zip(code) {
+            let reason = match () {
+                () if fde.length == 0 => UnimportedReason::EmptyPcs,
+                () if code == 0 => UnimportedReason::SecondFrame,
+                () if *imported == 0 && !self.dwarf.is_code(fde.start) => UnimportedReason::DiscardedCode,
+                () if *imported == 0 => UnimportedReason::NoFunction,
+                () if *imported < code => UnimportedReason::PartOfFrame,
+                () if code < fde.length => UnimportedReason::SecondFrame,
+                () => continue,
+            };
+            self.list_frame(frames.section.name(), fde.offset, &[], reason);
+        }
+    }
+
     /// Lists a fact of a frame, which belongs to the function with the code, if any.
     fn list_frame(&mut self, section: &'static str, offset: u64, code: &[Code], reason: UnimportedReason) {
         let mut fact = UnimportedFact::new(section, offset, reason);
@@ -164,55 +251,26 @@ impl<'d, 'o> Importer<'d, 'o> {
         self.list_fact(fact, code);
     }
 
-    /// Returns the rules for a part of a function's code; `None` if the rows cannot be read.
-    fn rules_of(&mut self, frames: &Frames<'o>, fde: &Fde<'o>, body: Code) -> Option<Vec<RuleByPc<'o>>> {
-        let section = frames.section.name();
+    /// Reads a frame description's rules; `None` if they cannot be read.
+    fn columns(&mut self, frames: &Frames<'o>, fde: &Fde<'o>, body: Code) -> Option<FrameColumns<'o>> {
         let cie = frames.cie(fde);
-        let bytes = body.end - body.start;
-        if cie.is_signal || fde.lsda.is_some() || cie.personality.is_some() {
-            self.list_frame(section, fde.offset, &[body], UnimportedReason::FrameDetail);
+        let columns = frames.columns(fde);
+        let has_detail = cie.is_signal || fde.lsda.is_some() || cie.personality.is_some();
+        let has_state = columns.as_ref().is_ok_and(|columns| columns.has_state);
+        let reasons = [
+            has_detail.then_some(UnimportedReason::FrameDetail),
+            has_state.then_some(UnimportedReason::FrameState),
+            columns.as_ref().err().map(|error| UnimportedReason::Unreadable(error.clone())),
+        ];
+        for reason in reasons.into_iter().flatten() {
+            self.list_frame(frames.section.name(), fde.offset, &[body], reason);
         }
-        let columns = match frames.columns(fde) {
-            Ok(columns) => columns,
-            Err(error) => {
-                self.list_frame(section, fde.offset, &[body], UnimportedReason::Unreadable(error));
-                return None;
-            }
-        };
-        if columns.has_state {
-            self.list_frame(section, fde.offset, &[body], UnimportedReason::FrameState);
-        }
-        let mut rules: Vec<RuleByPc<'o>> = Vec::new();
-        let mut add = |pcs: &Range<u64>, column, rule| {
-            let [start, end] = [pcs.start, pcs.end].map(|pc| pc.saturating_sub(body.start).min(bytes));
-            if start < end {
-                rules.push((body.pc + start..body.pc + end, column, rule));
-            }
-        };
-        for run in &columns.cfa {
-            add(&run.pcs, Column::Cfa, Rule::Cfa(run.rule));
-        }
-        for (register, runs) in &columns.registers {
-            // A register can have a second number in frames.
-            let column = Column::Register(self.target.first_number(*register));
-            for FrameRun { pcs, rule, .. } in runs {
-                if !matches!(rule, RegisterRule::ValOffset(_)) {
-                    add(pcs, column, Rule::Register(*rule, None));
-                    continue;
-                }
-                let first = columns.cfa.partition_point(|cfa| cfa.pcs.end <= pcs.start);
-                for cfa in columns.cfa[first..].iter().take_while(|cfa| cfa.pcs.start < pcs.end) {
-                    let common = cfa.pcs.start.max(pcs.start)..cfa.pcs.end.min(pcs.end);
-                    add(&common, column, Rule::Register(*rule, Some(cfa.rule)));
-                }
-            }
-        }
-        rules.sort_by_key(|(pcs, column, _)| (pcs.start, *column));
-        Some(rules)
+        columns.ok()
     }
 
     /// Sets a function's frame.
-    fn frame(&mut self, section: FrameSection, function: FunctionId, frame: PartialFrame<'o>) {
+    fn frame(&mut self, section: FrameSection, function: FunctionId, mut frame: PartialFrame<'o>) {
+        frame.join(&self.m.described().function(function).code_parts().collect::<Vec<_>>());
         let PartialFrame { offset, encoding, return_register, mut rules, code } = frame;
         let section = section.name();
         let bytes = self.m.described().function(function).bytes;

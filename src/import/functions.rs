@@ -84,6 +84,9 @@ fn new<'d, 'o>(
     let specification = importer.refer(origin.unwrap_or(entry), dw::DW_AT_specification);
     let declaration = specification.and_then(|declared| importer.known_function(declared));
     if let Some(declaration) = declaration {
+        if is_declaration {
+            importer.leave(entry, dw::DW_AT_declaration, UnimportedReason::NoProperty);
+        }
         match importer.m.function_definition(around.scope, declaration) {
             Ok(function) => return Some(function.id()),
             Err(error) => importer.leave(entry, dw::DW_AT_specification, refused(error)),

@@ -97,8 +97,8 @@ pub(super) struct Entities<'d, 'o> {
     pub instances: HashMap<Key, Entry<'d, 'o>>,
     /// Blocks of abstract instances, by the blocks that are their instances with code without referring to them.
     pub unnamed: HashMap<Key, Entry<'d, 'o>>,
-    /// Entries of calls in an abstract instance that the instance with code has, too.
-    pub repeated: HashSet<Key>,
+    /// Calls in the instance with code, by the entries of the same calls in the abstract instance.
+    pub repeated: HashMap<Key, Entry<'d, 'o>>,
     /// Parts of entities by their order.
     pub indexed: IndexedParts<'d, 'o>,
     /// Structures, classes and unions whose members are not imported yet.

@@ -1,6 +1,8 @@
 //! Instances of functions: DWARF 5 section 3.3.8.3. An abstract instance and its only instance are one function, unless they
 //! differ in more than the code; several instances are functions beside it.
 
+use std::collections::VecDeque;
+
 use gimli::constants as dw;
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
@@ -165,15 +167,36 @@ fn repeated_calls<'d, 'o>(importer: &mut Importer<'d, 'o>, instance: Entry<'d, '
     if !importer.is_own(origin) || !origin.descendants().any(|entry| is_call(&entry)) {
         return;
     }
-    let mut calls: HashMap<Call, usize> = HashMap::new();
+    let mut calls: HashMap<Call, VecDeque<Entry<'d, 'o>>> = HashMap::new();
     for entry in outermost(instance) {
-        *calls.entry(call(entry)).or_default() += 1;
+        calls.entry(call(entry)).or_default().push_back(entry);
     }
     for entry in outermost(origin) {
-        if let Some(count @ 1..) = calls.get_mut(&call(entry)) {
-            *count -= 1;
-            importer.made.repeated.insert(entry.offset());
+        if let Some(same) = calls.get_mut(&call(entry)).and_then(VecDeque::pop_front) {
+            importer.made.repeated.insert(entry.offset(), same);
         }
+    }
+}
+
+/// Marks a call in an abstract instance as imported, with all in it that the same call in the instance with the code says,
+/// too, or the called function. Other attributes are left, and are listed.
+pub(super) fn repeat_call<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    same: Entry<'d, 'o>,
+) {
+    let origin = |entry: Entry<'d, 'o>| entry.reference(dw::DW_AT_abstract_origin);
+    let named = same.descendants().filter_map(|part| Some((origin(part)?.offset(), part)));
+    let parts: HashMap<Key, Entry<'d, 'o>> = named.collect();
+    importer.repeat_part(entry, Some(same));
+    for part in entry.descendants() {
+        let of = origin(part);
+        let same = of.and_then(|of| parts.get(&of.offset()).copied()).or(of);
+        match same {
+            Some(same) => importer.repeat_part(part, Some(same)),
+            None => importer.import(part),
+        }
+        importer.mark(part, dw::DW_AT_abstract_origin);
     }
 }
 

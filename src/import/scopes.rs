@@ -100,8 +100,8 @@ fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: 
 }
 
 fn inlined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: Place<'o>) {
-    if importer.made.repeated.contains(&entry.offset()) {
-        return importer.repeat(entry);
+    if let Some(&same) = importer.made.repeated.get(&entry.offset()) {
+        return instances::repeat_call(importer, entry, same);
     }
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
     let function = origin.and_then(|origin| importer.made.functions.get(&origin.offset()).copied());

@@ -50,7 +50,9 @@ texts! {
     FrameState "the size of its arguments or the signature of its return address is not imported";
     FrameDetail "its augmentation is not imported";
     ReturnRegisters "the frames of the function's parts have several return address registers";
-    SecondFrame "the function has a frame already";
+    PartOfFrame "neither a function nor a row of a unit has a part of its code";
+    SecondFrame "its code, or a part of it, has another frame";
+    TooManyFunctions "too many functions have its code";
     NoFrameBase "its canonical frame address has no rule at some pc";
     NoSplitUnit "its split unit is not read";
     UnitKind "such a unit is not imported";

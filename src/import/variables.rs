@@ -342,7 +342,9 @@ impl<'d, 'o> Importer<'d, 'o> {
         let bytes = bytes as usize;
         let all = number.to_le_bytes();
         let (low, high) = all.split_at(bytes);
-        let is_whole = high.iter().all(|&byte| byte == 0) || high.iter().all(|&byte| byte == 0xff);
+        let is_negative = low[bytes - 1] & 0x80 != 0;
+        let is_whole =
+            high.iter().all(|&byte| byte == 0) || is_negative && high.iter().all(|&byte| byte == 0xff);
         if !is_whole {
             return Err(UnimportedReason::ValueRange(number));
         }

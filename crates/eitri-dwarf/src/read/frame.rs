@@ -1,6 +1,8 @@
 //! Call frame information: `.debug_frame` (DWARF 5 sections 6.4 and 7.24, versions 1, 3 and 4) and
 //! `.eh_frame` (Linux Standard Base, section 10.6).
 
+use core::ops::Range;
+
 use super::cfi::CallFrameInstructions;
 use super::cursor::{Cursor, is_address_size, max_address};
 use super::errors::Errors;
@@ -250,6 +252,12 @@ impl<'o> Frames<'o> {
         let recovered = Vec::new();
         let Self { section, address, pcs, .. } = *self;
         Self { section, cies, fdes, errors, recovered, address, pcs, index }
+    }
+
+    /// Returns the code of all FDEs as disjoint half-open pc ranges in ascending order, each with the index in
+    /// [`fdes`](Self::fdes) of its FDE: the first FDE whose code contains the pcs.
+    pub fn code(&self) -> impl Iterator<Item = (Range<u64>, usize)> {
+        self.index.ranges()
     }
 
     /// Returns the first FDE whose code contains the pc.

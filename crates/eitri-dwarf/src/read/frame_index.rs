@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use super::frame::Fde;
 
@@ -37,6 +38,11 @@ impl FdeIndex {
         codes.sort_by_key(|code| code.first);
         let is_disjoint = codes.windows(2).all(|codes| codes[0].last < codes[1].first);
         Self(if is_disjoint { codes } else { disjoint(&codes) })
+    }
+
+    /// Returns the ranges, each with the entry's index. The last byte of the address space is outside.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = (Range<u64>, usize)> {
+        self.0.iter().map(|code| (code.first..code.last.saturating_add(1), code.fde))
     }
 
     /// Returns the first entry whose code contains the pc.
