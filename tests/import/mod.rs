@@ -16,6 +16,7 @@ mod memories;
 mod parts;
 pub mod random;
 mod repeated;
+mod repeating;
 mod sabotage;
 pub mod sections;
 

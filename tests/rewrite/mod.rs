@@ -13,6 +13,7 @@ mod deduped;
 mod dumped;
 mod evaluated;
 mod fixed;
+mod frames;
 mod instances;
 mod judged;
 mod kept;

@@ -235,6 +235,11 @@ inline eitri::error cut(const char *name) {
     return error;
 }
 
+// The name of the option that would be cut in C, if any.
+inline const char *cut_option(const options &options) {
+    return is_cut(options.consumer) ? "consumer" : is_cut(options.target) ? "target" : nullptr;
+}
+
 // The options for C; `options` and `calls` live as long as they.
 inline eitri_options for_c(const options &options, callbacks &calls) {
     eitri_options raw;
@@ -299,6 +304,8 @@ public:
     }
     // Writes a new object without code.
     result<buffer> emit(const options &options = {}) const {
+        if (const char *name = detail::cut_option(options))
+            return detail::cut(name);
         detail::callbacks calls;
         auto how = detail::for_c(options, calls);
         return detail::made<eitri_buffer, buffer>(
@@ -306,6 +313,8 @@ public:
     }
     // Adds debug information to an object with the code, or to a PTX text.
     result<buffer> attach(bytes_view code, const options &options = {}) const {
+        if (const char *name = detail::cut_option(options))
+            return detail::cut(name);
         detail::callbacks calls;
         auto how = detail::for_c(options, calls);
         return detail::made<eitri_buffer, buffer>(calls, [&](auto **raw, auto **error) {
@@ -315,6 +324,8 @@ public:
     // Compares an object with this module.
     result<eitri_check_counts> check(bytes_view object, const options &options = {},
                                      const finding_function &finding = {}) const {
+        if (const char *name = detail::cut_option(options))
+            return detail::cut(name);
         detail::callbacks calls;
         auto how = detail::for_c(options, calls);
         calls.finding = &finding;
@@ -384,6 +395,8 @@ private:
 
 // Checks an object without a description.
 inline result<done> lint(bytes_view object, const finding_function &finding, const std::string &name = {}) {
+    if (detail::is_cut(name))
+        return detail::cut("name");
     detail::callbacks calls;
     calls.finding = &finding;
     eitri_error *error = nullptr;
@@ -411,6 +424,8 @@ inline result<done> dump(bytes_view object, const message_function &write, bool 
 
 // Writes an object's debug information again.
 inline result<buffer> rewrite(bytes_view object, const options &options = {}) {
+    if (const char *name = detail::cut_option(options))
+        return detail::cut(name);
     detail::callbacks calls;
     auto how = detail::for_c(options, calls);
     return detail::made<eitri_buffer, buffer>(calls, [&](auto **raw, auto **error) {
@@ -420,6 +435,8 @@ inline result<buffer> rewrite(bytes_view object, const options &options = {}) {
 
 // Measures coverage: a line of `eitri stats --format json`.
 inline result<buffer> stats(bytes_view object, const std::string &name = {}) {
+    if (detail::is_cut(name))
+        return detail::cut("name");
     return detail::made<eitri_buffer, buffer>([&](auto **raw, auto **error) {
         return eitri_stats_json(object.data(), object.size(), name.c_str(), raw, error);
     });
@@ -427,6 +444,8 @@ inline result<buffer> stats(bytes_view object, const std::string &name = {}) {
 
 // Draws an object's debug information as an HTML page.
 inline result<buffer> report(bytes_view object, const std::string &name = {}) {
+    if (detail::is_cut(name))
+        return detail::cut("name");
     return detail::made<eitri_buffer, buffer>([&](auto **raw, auto **error) {
         return eitri_report(object.data(), object.size(), name.c_str(), raw, error);
     });

@@ -109,14 +109,12 @@ pub unsafe extern "C" fn eitri_description_finish(
     let body = || {
         let description = handle::get(description, "description")?;
         let make = || {
-            let mut description = description.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let size = description.text.len();
-            description.text.push_str(END);
-            // The caller knows the statements, and not the lines of the text that they make.
+            let description = description.0.lock().unwrap_or_else(PoisonError::into_inner);
             let Statements { text, variables, .. } = &*description;
-            let read = Module::from_json_with(text, |number| variables.get(number));
+            let text = [text, END].concat();
+            // The caller knows the statements, and not the lines of the text that they make.
+            let read = Module::from_json_with(&text, |number| variables.get(number));
             let read = read.map_err(|error| without_lines(error, text.as_bytes()));
-            description.text.truncate(size);
             Ok(eitri_module(read?))
         };
         // SAFETY: of the caller.

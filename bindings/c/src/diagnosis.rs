@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::io;
 
 use eitri::contents::{PrintOptions, lint_each, print_to};
+use eitri::error::ErrorKind;
 use eitri::json::write_statistics;
 use eitri::lint::{LintFinding, LintOptions};
 use eitri::report::{ReportOptions, report};
@@ -83,7 +84,8 @@ impl io::Write for Output {
     }
 }
 
-/// Prints an object's debug sections, or a SPIR-V module's debug instructions. The text is passed to a callback in parts; `is_verbose` prints more of each entry.
+/// Prints an object's debug sections, or a SPIR-V module's debug instructions. The text is passed to a callback in parts;
+/// `is_verbose` prints more of each entry. An error comes after the text of all that can be printed.
 ///
 /// # Safety
 /// `object` points to `size` bytes; `write` takes `context`.
@@ -104,11 +106,15 @@ pub unsafe extern "C" fn eitri_dump(
         let output = Output { callback: Callback::new("write", write, context), failure: None };
         let mut output = io::BufWriter::with_capacity(1 << 16, output);
         let printed = print_to(&mut output, object, &options);
-        let printed = printed.and_then(|_| Ok(io::Write::flush(&mut output)?));
+        let flushed = io::Write::flush(&mut output);
         let (output, _) = output.into_parts();
         match output.failure {
             Some(failure) => Err(failure),
-            None => Ok(printed?),
+            None if printed? => Ok(flushed.map_err(eitri::Error::from)?),
+            None => {
+                let problem = "the text lacks instructions of unknown sets; expected known sets";
+                Err(eitri::Error::from(ErrorKind::Unsupported(problem.into())).into())
+            }
         }
     };
     // SAFETY: of the caller.

@@ -1,6 +1,7 @@
 //! Variables as structures: the statements that a compiler makes most, without JSON text.
 
 use std::ffi::c_char;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::PoisonError;
 
@@ -208,6 +209,12 @@ impl Variables {
             let name = optional_text(variable.name, "name")?.unwrap_or_default();
             (name, optional_text(variable.id, "id")?, optional_text(variable.file, "file")?)
         };
+        let (line, column) = (variable.line, variable.column);
+        if file.is_none() && (line, column) != (0, 0) {
+            return Err(Failure::argument(format!(
+                "`file` is NULL, `line` is {line} and `column` is {column}; expected a file"
+            )));
+        }
         let at = |pcs: Option<Range<u64>>| {
             At::new(|at| {
                 at.variable = Some(name.to_owned()).filter(|name| !name.is_empty());
@@ -238,7 +245,7 @@ impl Variables {
             name: self.text(name),
             ty: self.text(ty),
             id: id.map(|id| self.text(id)),
-            declared: file.map(|file| (self.text(file), variable.line, variable.column)),
+            declared: file.map(|file| (self.text(file), line, column)),
             always,
             live: start..self.live.len(),
         })
@@ -265,6 +272,19 @@ impl Variables {
 /// Appends a node; returns what is wrong with it.
 fn push(nodes: &mut Vec<Node<'static>>, node: &eitri_node) -> Result<(), String> {
     let eitri_node { kind, number, other } = *node;
+    match kind {
+        EITRI_NODE_LANE => {}
+        EITRI_NODE_REGISTER
+        | EITRI_NODE_PER_LANE
+        | EITRI_NODE_MEMORY
+        | EITRI_NODE_PART
+        | EITRI_NODE_PARTS
+        | EITRI_NODE_CONSTANT
+        | EITRI_NODE_READ_REGISTER
+        | EITRI_NODE_READ => none("other", other)?,
+        EITRI_NODE_OFFSET | EITRI_NODE_STACK_SLOT | EITRI_NODE_PLUS => none("number", number)?,
+        _ => none("number", number).and(none("other", other))?,
+    }
     let small = |value: u64, what: &str| {
         u32::try_from(value).map_err(|_| format!("has the {what} {value}; expected less than 2^32"))
     };
@@ -302,6 +322,15 @@ fn push(nodes: &mut Vec<Node<'static>>, node: &eitri_node) -> Result<(), String>
     };
     nodes.push(made);
     Ok(())
+}
+
+/// Checks a field that a node's kind does not use.
+fn none<T: Default + PartialEq + Display>(field: &str, value: T) -> Result<(), String> {
+    if value == T::default() {
+        Ok(())
+    } else {
+        Err(format!("has {value} in `{field}`; expected 0 for its kind"))
+    }
 }
 
 /// Adds a variable or a parameter, as the JSON statements `variable` and `parameter` do, without their text. It comes

@@ -241,6 +241,10 @@ fn wrong_variables_are_refused() {
         (eitri_variable { r#type: null(), ..variable(c"x", c"int") }, "`type` is NULL"),
         (eitri_variable { live_count: 1, ..variable(c"x", c"int") }, "`live` is NULL, and its size is 1"),
         (eitri_variable { name: c"\xff".as_ptr(), ..variable(c"x", c"int") }, "`name` is not UTF-8"),
+        (
+            eitri_variable { line: 42, column: 7, ..variable(c"x", c"int") },
+            "`file` is NULL, `line` is 42 and `column` is 7; expected a file",
+        ),
     ];
     for (wrong, expected) in at_call {
         let said = push(description, &wrong).expect_err(expected);
@@ -250,6 +254,9 @@ fn wrong_variables_are_refused() {
         (node(31, 0, 0), "node 1 of `always` has the kind 31; expected EITRI_NODE_REGISTER or another kind"),
         (node(EITRI_NODE_LANE, 0, -1), "node 1 of `always` has the lane -1; expected 0 or more"),
         (node(EITRI_NODE_MEMORY, 1 << 32, 0), "has the space 4294967296; expected less than 2^32"),
+        (node(EITRI_NODE_REGISTER, 0, 99), "node 1 of `always` has 99 in `other`; expected 0 for its kind"),
+        (node(EITRI_NODE_PLUS, 5, 0), "has 5 in `number`; expected 0 for its kind"),
+        (node(EITRI_NODE_ADD, 0, -1), "has -1 in `other`; expected 0 for its kind"),
     ] {
         let nodes = [right[0], wrong];
         let always = (nodes.as_ptr(), nodes.len());

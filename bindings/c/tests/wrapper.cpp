@@ -40,6 +40,12 @@ int main()
     // A text with a NUL would be cut.
     const auto cut = eitri::description::create(std::string("x86_64\0junk", 11));
     expect(!cut && cut.error().result == EITRI_ARGUMENT, "a NUL in a text is an error");
+    const auto named = eitri::stats({}, std::string("a\0b", 3));
+    expect(!named && named.error().result == EITRI_ARGUMENT, "a NUL in a name is an error");
+    eitri::options for_nobody;
+    for_nobody.consumer = std::string("llvm\0", 5);
+    const auto rewritten = eitri::rewrite({}, for_nobody);
+    expect(!rewritten && rewritten.error().message == "`consumer` contains a zero byte", "a NUL in an option is an error");
 
     // The target is given for an object that does not state it, and the warnings are told.
     eitri::options options;

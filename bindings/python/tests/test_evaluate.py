@@ -133,6 +133,11 @@ def test_variable_is_evaluated_in_its_object(scale: eitri.Description) -> None:
     assert eitri.evaluate(object, "n", pc="scale", machine=machine).bytes == b"\x2a\0\0\0"
     spilled = {"registers": {"v40": "00" * 28 + "2b000000"}}
     assert eitri.evaluate(object, "n", pc="scale+0x10", machine=spilled).text == "location reg:v40+224, bytes 2b 00 00 00"
+    # The name of an operator can end with a plus.
+    for name in ("operator+", "A::operator++"):
+        with pytest.raises(eitri.Error) as raised:
+            eitri.evaluate(object, "n", pc=name)
+        assert name in str(raised.value)
     with pytest.raises(eitri.Error) as raised:
         eitri.evaluate(object, "no_such", pc="scale")
     assert raised.value.kind == "UnknownName"

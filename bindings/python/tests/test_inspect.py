@@ -211,6 +211,19 @@ def test_archive_is_rewritten_in_place(tmp_path: Path, diverge: Path) -> None:
     }
 
 
+def test_members_of_one_name_are_all_in_the_result(tmp_path: Path, diverge: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.o").write_bytes(diverge.read_bytes())
+    lib = tmp_path / "lib.a"
+    subprocess.run([program("llvm-ar-19"), "qc", lib, "one/x.o", "two/x.o"], check=True, cwd=tmp_path)
+    assert len(eitri.members(lib) or []) == 2
+    fixed = eitri.rewrite_members(lib, fix=True)
+    assert list(fixed.objects) == [f"{lib}(x.o)", f"{lib}(x.o)#2"]
+    first, second = fixed.objects.values()
+    assert first.data == second.data and first.fixes == second.fixes
+
+
 def test_archive_where_an_object_is_expected_is_named(tmp_path: Path, diverge: Path) -> None:
     lib = archive(tmp_path, diverge)
     for function in (eitri.stats, eitri.report, eitri.import_, eitri.rewrite):

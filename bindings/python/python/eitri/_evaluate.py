@@ -119,9 +119,10 @@ def _function(pc: str) -> tuple[str, int | None]:
     try:
         number = int(offset, 0)
     except ValueError:
-        if plus and (not offset.strip() or offset[:1].isdigit()):
+        # The name of a C++ operator can end with a plus.
+        is_operator = not offset and function.rstrip("+").endswith("operator")
+        if plus and not is_operator and (not offset.strip() or offset[:1].isdigit()):
             raise ValueError(f"pc is {pc!r}; expected a function and a number of bytes, such as 'scale+0x8'") from None
-        # The name of a C++ operator can have a plus.
         return pc, 0
     if not plus:
         raise ValueError(f"pc is {pc!r}; expected the number {number} for an address, or a function and bytes, 'scale+0x8'")

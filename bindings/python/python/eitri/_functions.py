@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -209,7 +210,16 @@ def rewrite_members(
         _rewriting(consumer=consumer, target=target, fix=fix, names=names, gc=gc, dedupe=dedupe),
         _input.reading(None, None, threads),
     )
-    return RewrittenMembers(data, {name: rewritten(data, json.loads(facts)) for name, data, facts in members})
+    objects: dict[str, Rewritten] = {}
+    counts: Counter[str] = Counter()
+    for name, contents, facts in members:
+        # An archive can have several members of one name.
+        key = name
+        while key in objects:
+            counts[name] += 1
+            key = f"{name}#{counts[name] + 1}"
+        objects[key] = rewritten(contents, json.loads(facts))
+    return RewrittenMembers(data, objects)
 
 
 def _rewriting(*, target: TargetLike | None, **options: Any) -> dict[str, Any]:

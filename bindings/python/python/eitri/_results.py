@@ -564,7 +564,7 @@ class RewrittenMembers:
     data: bytes = field(repr=False)
     """The container."""
     objects: Mapping[str, Rewritten]
-    """The objects that were written again, by name: `lib.a(member)`."""
+    """The objects that were written again, by name: `lib.a(member)`; `lib.a(member)#2` is the second of this name."""
 
     def __bytes__(self) -> bytes:
         return self.data
