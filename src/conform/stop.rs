@@ -176,7 +176,8 @@ impl<'a, 'o> StoppedObject<'a, 'o> {
     }
 
     /// Evaluates a variable by its name in the innermost scope at the pc of the machine's frame, by `evaluate`. A frame
-    /// that the machine does not have is unwound by the object's call frame information. `reader` has the registers and
+    /// that the machine does not have is unwound by the object's call frame information, and so are the callers of its only
+    /// frame, for values on entry, if the machine states neither callers nor a canonical frame address. `reader` has the registers and
     /// memory: the machine's [snapshot](VectorMachine::snapshot), or another source of them. `bits` are read at the
     /// location; the default is the size of the variable's type.
     ///
@@ -208,7 +209,8 @@ impl<'a, 'o> StoppedObject<'a, 'o> {
         Ok(first)
     }
 
-    /// Returns the call stack by the object's call frame information, if the machine does not have the frame.
+    /// Returns the call stack by the object's call frame information, if the machine does not have the frame; or, for a
+    /// machine that states nothing about frames, its first frame's callers, in which values on entry are looked up.
     fn unwound<'s>(
         &'s self,
         machine: &VectorMachine,
@@ -216,20 +218,22 @@ impl<'a, 'o> StoppedObject<'a, 'o> {
         target: &'s VectorTarget,
     ) -> Result<Option<CallStack<'s, 'o>>> {
         let frame = machine.frame;
-        if frame as usize <= machine.snapshot.callers.len() {
+        let callers = machine.snapshot.callers.len();
+        let states_frames = callers > 0 || reader.cfa(0).is_some();
+        if frame as usize <= callers && states_frames {
             return Ok(None);
         }
         // The target by its name has a calling convention.
         let architecture: &dyn Architecture = target.built_in().map_or(target, |built_in| built_in);
         let stack = CallStack::new(reader, &self.sections, architecture);
         let stack = self.infos.iter().fold(stack, CallStack::with_debug_info);
-        for number in 0..=frame {
+        for number in 1..=frame {
             let problem = match stack.frame(number) {
                 Ok(Some(_)) => continue,
-                Ok(None) => match number.checked_sub(1) {
-                    None => continue,
-                    Some(last) => format!("the machine has no frame {frame}: frame {last} has no caller"),
-                },
+                Ok(None) => {
+                    let last = number - 1;
+                    format!("the machine has no frame {frame}: frame {last} has no caller")
+                }
                 Err(fault) => {
                     let fault = fault.text(self.object.pc_notation());
                     format!("frame {frame} of the machine cannot be unwound: {fault}")

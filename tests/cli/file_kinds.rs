@@ -47,7 +47,7 @@ fn each_command_says_what_a_file_is() {
                 continue;
             }
             let ran = run(command);
-            let says = ran.errors.contains(&format!("{name}: this is {kind}; expected an object file"));
+            let says = ran.errors.contains(&format!("{name}: this is {kind}; expected an ELF object"));
             assert!(ran.code == 2 && says && ran.errors.contains(advice), "{command:?}: {}", ran.errors);
         }
     }

@@ -54,8 +54,8 @@ impl CheckArguments {
             return Err(not_described(description)
                 .and(&format!("the description comes first: eitri check {first} {second}")));
         }
-        let bytes = containers::single("check", object, self.member.as_deref())?.1;
         let progress = Progress::begin("check", object);
+        let bytes = containers::single(object, self.member.as_deref())?.1;
         let (module, all) = if *code {
             track::CodeEffects::from_json(&text).map_err(in_file(description))?
         } else {

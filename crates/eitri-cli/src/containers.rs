@@ -60,8 +60,7 @@ pub fn each<T>(
 }
 
 /// Returns the name and contents of the only object in a file.
-pub fn single(command: &str, file: &Path, member: Option<&str>) -> Result<(String, Contents), Failure> {
-    let _progress = Progress::begin(command, file);
+pub fn single(file: &Path, member: Option<&str>) -> Result<(String, Contents), Failure> {
     let (mut all, unread) = objects(file, member, Reads::Objects)?;
     let names =
         |objects: &[Inside]| listed(&objects.iter().map(|object| object.name.as_str()).collect::<Vec<_>>());
@@ -81,8 +80,8 @@ pub fn single(command: &str, file: &Path, member: Option<&str>) -> Result<(Strin
 }
 
 /// Returns the only object in a file with its debug information.
-pub fn single_described(command: &str, file: &Path, member: Option<&str>) -> Result<Described, Failure> {
-    let (name, bytes) = single(command, file, member)?;
+pub fn single_described(file: &Path, member: Option<&str>) -> Result<Described, Failure> {
+    let (name, bytes) = single(file, member)?;
     Ok(described(file, Inside { name, bytes }))
 }
 

@@ -133,7 +133,7 @@ impl EmitArguments {
             });
         };
         let bytes = match &self.member {
-            Some(member) => containers::single("emit", file, Some(member))?.1,
+            Some(member) => containers::single(file, Some(member))?.1,
             None => Contents::read(file)?,
         };
         if let Some(failure) = kinds::refused(file, "", &bytes) {

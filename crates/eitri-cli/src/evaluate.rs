@@ -19,6 +19,7 @@ use serde_json::json;
 use super::color::escaped;
 use super::lane_groups::{self, LaneGroup, groups};
 use super::output::{Form, print};
+use super::progress::Progress;
 use super::question::{Lane, Pc, Question};
 use super::{Failure, containers, exit_code, in_file, input, targets};
 
@@ -115,11 +116,13 @@ fn ask<T>(
         return Ok(evaluate(&stop));
     };
     let file = Path::new(subject);
-    let described = containers::single_described(command, file, question.member.as_deref())?;
+    let progress = Progress::begin(command, file);
+    let described = containers::single_described(file, question.member.as_deref())?;
     let target = question.target.as_deref().map(targets::named).transpose()?;
     let object = described.read(target.as_ref()).map_err(in_file(file))?;
     let dwarf = Dwarf::read_with(&object, &ReadOptions::new().dialect(dialect(question)?).readable())
         .map_err(in_file(file))?;
+    drop(progress);
     with_split(question, &object, &dwarf, |files| {
         let (machine, target) = stopped(question, files, DebugInfo::new(files[0]).target(&object))?;
         let stopped = StoppedObject::new(&object, files).map_err(in_file(file))?;

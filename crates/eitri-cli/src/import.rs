@@ -77,7 +77,8 @@ impl ImportArguments {
 
     /// Imports a file.
     fn import(&self, file: &Path, split: &SplitFolder) -> Result<ImportedDwarf, Failure> {
-        let described = containers::single_described("import", file, self.member.as_deref())?;
+        let _progress = Progress::begin("import", file);
+        let described = containers::single_described(file, self.member.as_deref())?;
         let find = split.beside(file);
         let options = {
             let mut options = ImportOptions::default();
@@ -88,7 +89,6 @@ impl ImportArguments {
             options.threads = threads();
             options
         };
-        let _progress = Progress::begin("import", file);
         import(&described.bytes, &options).map_err(in_file(Path::new(&described.name)))
     }
 

@@ -88,7 +88,6 @@ pub fn refused(file: &Path, name: &str, bytes: &[u8]) -> Option<Failure> {
     let kind = Kind::of(bytes)?;
     let name = if name.is_empty() { file_name(file) } else { name.to_owned() };
     Some(
-        Failure::line(format_args!("{name}: this is {}; expected an object file", kind.name))
-            .and(kind.advice),
+        Failure::line(format_args!("{name}: this is {}; expected an ELF object", kind.name)).and(kind.advice),
     )
 }

@@ -7,13 +7,15 @@ use eitri::eval::{DebugInfo, Machine};
 use eitri::read::{Dwarf, Object, ReadOptions};
 
 use super::evaluate::{dialect, stops, with_split};
+use super::progress::Progress;
 use super::question::Question;
 use super::{Failure, containers, in_file};
 
 /// Finds the requested lane positions.
 pub fn positions(question: &Question, function: Option<&str>) -> Result<Lanes, Failure> {
     let file = Path::new(&question.subject);
-    let described = containers::single_described("explain", file, question.member.as_deref())?;
+    let _progress = Progress::begin("explain", file);
+    let described = containers::single_described(file, question.member.as_deref())?;
     let object = described.read(None).map_err(in_file(file))?;
     let dwarf =
         Dwarf::read_with(&object, &ReadOptions::new().dialect(dialect(question)?)).map_err(in_file(file))?;

@@ -8,6 +8,7 @@ use eitri::read::SplitFiles;
 use eitri::report::{ReportOptions, readable_report};
 
 use super::output::write_files;
+use super::progress::Progress;
 use super::sources::SourceArguments;
 use super::split::SplitArguments;
 use super::{Failure, containers, in_file, input, outcome};
@@ -48,7 +49,8 @@ impl ReportArguments {
             None => None,
         };
         let source = |path: &str| self.source.text(path);
-        let described = containers::single_described("report", &self.file, self.member.as_deref())?;
+        let _progress = Progress::begin("report", &self.file);
+        let described = containers::single_described(&self.file, self.member.as_deref())?;
         let name = &described.name;
         let split = self.split.read()?;
         let find = split.beside(&self.file);

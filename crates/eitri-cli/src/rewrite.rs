@@ -76,8 +76,8 @@ type Objects = Vec<(String, Rewritten)>;
 
 impl RewriteArguments {
     pub fn run(&self) -> Result<ExitCode, Failure> {
-        let bytes = Contents::read(&self.file)?;
         let progress = Progress::begin("rewrite", &self.file);
+        let bytes = Contents::read(&self.file)?;
         let (new, objects) = self.rewrite(&bytes)?;
         drop(progress);
         let is_written = !self.strict || objects.iter().all(|(_, rewritten)| rewritten.is_complete());

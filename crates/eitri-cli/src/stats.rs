@@ -68,7 +68,10 @@ impl StatsArguments {
         let mut fails = false;
         let member = self.member.as_deref();
         let base = match &self.against {
-            Some(file) => Some(containers::single_described("stats", file, member)?),
+            Some(file) => {
+                let _progress = Progress::begin("stats", file);
+                Some(containers::single_described(file, member)?)
+            }
             None => None,
         };
         let threads = threads();

@@ -281,6 +281,14 @@ impl<'a> Body<'a> {
         values.compare(context, fact, &variable, &subject);
     }
 
+    /// Whether the code is that of a function, or can be, because neither of them has a definition.
+    fn can_be(&self, context: &Context<'_, 'a>, function: Id) -> bool {
+        match self.own() {
+            Some(own) => own == function,
+            None => context.definitions.code(function).is_none(),
+        }
+    }
+
     /// Compares the variable's scope with the scope in force.
     fn visibility(
         &self,
@@ -294,7 +302,10 @@ impl<'a> Body<'a> {
         let [this, function] = [context.describe(variable.result), context.describe(home)];
         let mut evidence = vec![place(fact)];
         let (code, written) = match self.in_force {
-            None if self.own() == Some(home) => {
+            None if self.can_be(context, home) => {
+                if self.own().is_none() {
+                    evidence.push(format!("OpFunction {} has no description", self.code));
+                }
                 (LintCode::NoScope, format!("{this} is in {function}, and no scope is in force"))
             }
             None => {

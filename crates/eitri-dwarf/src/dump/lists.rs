@@ -110,7 +110,7 @@ impl<'d> Dump<'_, 'd, '_> {
                 Err(error) => return write!(self.out, "<{error}>"),
             };
             if !is_known {
-                self.unknown(raw.kind)?;
+                self.bounds(raw.kind)?;
             } else if has_bounds {
                 // The list has as many of these as entries with bounds.
                 match list.next() {
@@ -125,7 +125,10 @@ impl<'d> Dump<'_, 'd, '_> {
             }
             if self.verbose {
                 self.at(raw.offset)?;
-                write!(self.out, " {:x?}", raw.kind)?;
+                if is_known {
+                    self.out.push(' ');
+                    self.bounds(raw.kind)?;
+                }
             }
             if has_bounds && has_locations {
                 self.out.push_str(": ");
@@ -135,8 +138,8 @@ impl<'d> Dump<'_, 'd, '_> {
         Ok(())
     }
 
-    /// Prints bounds as indices, because the addresses are in another file.
-    fn unknown(&mut self, kind: ListKind) -> fmt::Result {
+    /// Prints bounds as the entry has them. Where addresses are in another file, they are indices.
+    fn bounds(&mut self, kind: ListKind) -> fmt::Result {
         match kind {
             ListKind::End => self.out.write_str("end"),
             ListKind::BaseIndex { index } => write!(self.out, "base address {index}"),

@@ -128,7 +128,7 @@ impl Located<'_, '_, '_> {
             (true, false) => {
                 format!("{name} has its value from the caller or the dispatch, or from {setters}")
             }
-            (false, false) => format!("{setters} sets {name}"),
+            (false, false) => format!("{setters} {} {name}", if more > 1 { "set" } else { "sets" }),
             (false, true) => {
                 return Some(format!("no instruction before {pc:#x} sets {name}, nor does the dispatch"));
             }

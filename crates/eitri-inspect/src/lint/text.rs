@@ -147,6 +147,7 @@ impl LintText<'_> {
         let head = match (&finding.variable, &finding.function) {
             (Some(variable), _) => variable,
             (None, Some(_)) => "(the function)",
+            (None, None) if finding.unit.is_none() => "(the object)",
             (None, None) => "(the unit)",
         };
         write!(out, "    {}", escaped(head))?;
@@ -163,7 +164,11 @@ impl LintText<'_> {
         out.write_char('\n')?;
         if let Some((_, line)) = &finding.declared {
             let (file, text) = (self.source)(finding);
-            write!(out, "      {}:{line}", escaped(&file))?;
+            write!(out, "      {}", escaped(&file))?;
+            // Line 0 is no line: DWARF 5 section 2.14.
+            if *line > 0 {
+                write!(out, ":{line}")?;
+            }
             if let Some(text) = text {
                 write!(out, " | {}", escaped(&text.trim().replace('\t', " ")))?;
             }
