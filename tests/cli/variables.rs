@@ -227,3 +227,79 @@ fn frames_are_unwound_by_the_frames_of_the_object() {
     let ran = run(&["eval", object, "--machine", &known, "--frame", "1", "--var", "a"]);
     assert_eq!(ran.text(), "location reg:v10+288, bytes 09 00 0a 00\n", "{}", ran.errors);
 }
+
+/// At `place`, `k` has its value on entry only: that which `middle` passed, in a register that it keeps.
+const ON_ENTRY: &str = r#"
+__attribute__((noinline)) int leaf(int *p, long k) {
+  int local = *p + k;
+  __asm__ volatile(".globl place\nplace: nop" ::: "rbx", "r12", "memory");
+  return local * 3;
+}
+__attribute__((noinline)) int middle(int n) {
+  long sum = n * 7L;
+  int values[4] = {n, n + 1, n + 2, n + 3};
+  for (int i = 0; i < 2; i++) sum += leaf(&values[i], sum);
+  return sum + values[3];
+}
+int main(int argc, char **argv) { return middle(argc + 123) & 1; }
+"#;
+
+/// The machine that gdb shows at a stop: general registers, and memory from the stack pointer on.
+fn machine_in_gdb(shown: &str) -> Value {
+    let mut registers = serde_json::Map::new();
+    let mut bytes: Vec<String> = Vec::new();
+    let mut names = "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split(' ');
+    let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("hexadecimal");
+    let mut name = names.next();
+    for line in shown.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match (&words[..], name) {
+            ([register, value, ..], Some(expected)) if *register == expected => {
+                let bytes = number(value).to_le_bytes().map(|byte| format!("{byte:02x}"));
+                registers.insert(expected.into(), bytes.concat().into());
+                name = names.next();
+            }
+            ([address, ..], None) if address.starts_with("0x7") => {
+                let values = line.split('\t').skip(1);
+                bytes.extend(values.map(|value| format!("{:02x}", number(value.trim()))));
+            }
+            _ => {}
+        }
+    }
+    let value = |name: &str| {
+        let text = registers[name].as_str().expect("bytes");
+        let bytes = (0..8).rev().map(|index| &text[2 * index..2 * index + 2]);
+        format!("0x{}", bytes.collect::<String>())
+    };
+    let memory = serde_json::json!([{"space": 0, "address": value("rsp"), "bytes": bytes.concat()}]);
+    let pc = value("rip");
+    registers.remove("rip");
+    serde_json::json!({"target": "x86_64", "machine": {"pc": pc, "registers": registers, "memory": memory}})
+}
+
+#[test]
+fn values_on_entry_come_from_callers_by_the_frames_of_the_object() {
+    for (level, more) in [("-O2", "-gdwarf-5"), ("-O1", "-gdwarf-5"), ("-O2", "-gdwarf-4")] {
+        let folder = Folder::new("entry");
+        let Some(program) = program(&folder, &[ON_ENTRY], &[level, more, "-no-pie"]) else { return };
+        let commands = "break *place,run,info registers,x/1024xb $rsp,print k,print *p".split(',');
+        let mut arguments = vec!["-nx", "-batch", "-ex", "set debuginfod enabled off"];
+        commands.for_each(|command| arguments.extend(["-ex", command]));
+        arguments.push(&program);
+        let Some(ran) = Tool::new("gdb", "gdb").run_in(&folder.0, &arguments) else { return };
+        // Where gdb cannot run programs, there is nothing to compare.
+        let Some((_, k)) = ran.out.split_once("$1 = ") else {
+            assert!(ran.errors.contains("ptrace") || ran.errors.contains("Cannot create"), "{ran}");
+            return;
+        };
+        let k: i64 = k.lines().next().and_then(|line| line.parse().ok()).expect("a number");
+        assert_eq!(k, 124 * 7, "{ran}");
+        let stop = folder.file("stop.json", machine_in_gdb(&ran.out).to_string());
+        let arguments = ["eval", &program, "--machine", &stop, "--var", "k"];
+        let answer = run(&arguments);
+        let bytes = k.to_le_bytes().map(|byte| format!("{byte:02x}")).join(" ");
+        assert_eq!(answer.text(), format!("value, bytes {bytes}\n"), "{level} {more}: {}", answer.errors);
+        let named = run(&[&arguments[..], &["--frame", "0"]].concat());
+        assert_eq!(named.text(), answer.text());
+    }
+}
