@@ -25,6 +25,7 @@
 //! | overlapping entries and the default entry of a location list | disjoint live ranges, some with several locations |
 //! | an address in a relocatable object; in a linked object | a symbol plus bytes; a number |
 //! | an upper bound of an array | a number of elements |
+//! | a frame description of several functions, or several of one function | each function's rules |
 //!
 //! Nothing is dropped in silence: an attribute of an entry, an entry, a row or a frame that the model lacks, or that
 //! contradicts other facts, is listed in [`ImportedDwarf::unimported`].

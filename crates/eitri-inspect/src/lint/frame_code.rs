@@ -401,9 +401,28 @@ impl<'r> Frame<'_, 'r, '_> {
     }
 }
 
-/// Lists the first subjects; `None` without any.
+/// Lists the first subjects, registers with consecutive numbers as a run; `None` without any.
 fn listed(subjects: &[String]) -> Option<String> {
-    let first = &subjects[..subjects.len().min(MOST_FACTS)];
-    let more = if subjects.len() > MOST_FACTS { ", …" } else { "" };
-    (!first.is_empty()).then(|| format!("`{}{more}`", first.join(", ")))
+    let mut runs: Vec<[&str; 2]> = Vec::new();
+    for subject in subjects {
+        match runs.last_mut() {
+            Some([_, last]) if is_next(last, subject) => *last = subject,
+            _ => runs.push([subject, subject]),
+        }
+    }
+    let more = if runs.len() > MOST_FACTS { ", …" } else { "" };
+    runs.truncate(MOST_FACTS);
+    let texts: Vec<String> = runs
+        .iter()
+        .map(|[first, last]| if first == last { (*first).into() } else { format!("{first}–{last}") })
+        .collect();
+    (!texts.is_empty()).then(|| format!("`{}{more}`", texts.join(", ")))
+}
+
+/// Whether a register's number comes after another register's, as that of `v41` after that of `v40`.
+fn is_next(before: &str, name: &str) -> bool {
+    let letters = |name: &str| name.trim_end_matches(|it: char| it.is_ascii_digit()).len();
+    let number = |name: &str| name[letters(name)..].parse::<u32>().ok();
+    let follows = number(before).zip(number(name)).is_some_and(|(before, next)| next == before + 1);
+    follows && before[..letters(before)] == name[..letters(name)]
 }

@@ -30,7 +30,8 @@ pub(super) fn contradiction(own: Frame<'_, '_>, copied: Frame<'_, '_>) -> Result
             let rows = original.as_ref().zip(copy.as_ref());
             rows.is_some_and(|(original, copy)| differing((own, original), (copied, copy)).is_empty())
         };
-        let is_match = is_same(&originals.row, &copies.row);
+        // Rules at no pc are not those that are in force in the other encoding.
+        let is_match = is_same(&originals.row, &copies.row) && originals.is_empty == copies.is_empty;
         let (skips_original, skips_copy) = match (originals.can_skip(), copies.can_skip()) {
             _ if is_match => (true, true),
             // The copy can have the original's rules next.
