@@ -21,7 +21,7 @@ fn text_before_an_error_is_passed() {
     for at in (0x40..object.len()).step_by(7) {
         let mut damaged = object.to_vec();
         damaged[at] ^= 0xff;
-        let (mut text, mut expected) = (Vec::new(), Vec::new());
+        let [mut text, mut expected] = [const { Vec::<u8>::new() }; 2];
         let printed = print_to(&mut expected, &damaged, &PrintOptions::default());
         let (data, context) = (damaged.as_ptr().cast(), (&raw mut text).cast());
         // SAFETY: the object is there, and the callback takes the text.

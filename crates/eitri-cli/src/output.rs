@@ -36,7 +36,12 @@ impl Form {
         }
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some(char) = rest.chars().next() {
+        loop {
+            let (plain, other) =
+                rest.split_at(rest.bytes().position(|byte| !is_plain(byte)).unwrap_or(rest.len()));
+            out.push_str(plain);
+            rest = other;
+            let Some(char) = rest.chars().next() else { break };
             let color = COLORS.iter().find(|color| rest.starts_with(**color));
             if let Some(color) = color.filter(|_| self == Self::Painted) {
                 out.push_str(color);
