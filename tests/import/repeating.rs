@@ -53,7 +53,7 @@ ge:
 	.byte 0
 5:	.byte 3
 	.asciz "g"
-	.byte 1
+	.byte 0
 	.byte 5
 	.long 3b-0b
 	.byte 7

@@ -37,8 +37,10 @@ fn a_frame_of_several_functions_is_the_frame_of_each() {
     for level in ["-O1", "-O2", "-O0"] {
         let folder = Folder::new();
         folder.file("calls.c", CALLS);
-        let options = ["-g", level, "-fno-asynchronous-unwind-tables", "-S", "-o", "calls.s", "calls.c"];
-        let Some(ran) = GCC.run_in(folder.path(), &options) else { return };
+        // Without padding between functions, which belongs to none.
+        let options = ["-g", level, "-fno-asynchronous-unwind-tables", "-fno-align-functions", "-S"];
+        let files = ["-o", "calls.s", "calls.c"];
+        let Some(ran) = GCC.run_in(folder.path(), &[&options[..], &files].concat()) else { return };
         assert!(ran.succeeded, "{ran}");
         let text = std::fs::read_to_string(folder.path().join("calls.s")).expect("assembly");
         let (start, end) = ("\t.cfi_startproc\n", "\t.cfi_endproc\n");
