@@ -2,13 +2,14 @@
 
 use core::ops::Range;
 
+use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use super::groups::Groups;
 use super::ranges::Ranges;
 use crate::model::{
     Address, CallId, EntitySet, Function, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId,
-    ScopeKind, SecondaryMap, TypeId, UnitId, VariableId, calls_of_code,
+    ScopeKind, SecondaryMap, TypeId, UnitId, VariableId, calls_of_code, label_origins,
 };
 use crate::read::Object;
 
@@ -28,6 +29,8 @@ pub(super) struct Index {
     pub(super) inlined: SecondaryMap<FunctionId, bool>,
     /// Inlined calls without an entry in the abstract instance.
     pub(super) calls_of_code: EntitySet<ScopeId>,
+    /// Labels of functions, by the labels of their instances.
+    pub(super) label_origins: HashMap<LabelId, LabelId>,
     /// All functions' code, as addresses in the object.
     pub(super) code: Ranges,
 }
@@ -59,6 +62,7 @@ impl Index {
             procedures: SecondaryMap::new(),
             inlined: SecondaryMap::new(),
             calls_of_code: calls_of_code(module),
+            label_origins: label_origins(module),
             code: Ranges::new(code.zip(0..)),
         };
         for (_, scope) in module.scopes() {

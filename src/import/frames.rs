@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::expression::InitialStack;
 use super::importer::{Code, Importer, Made, refused};
+use super::undescribed;
 use super::unimported::{UnimportedFact, UnimportedReason};
 use crate::eval::Architecture;
 use crate::model::{self, CodePart, Column, FunctionId, Loc, Val};
@@ -70,6 +71,9 @@ impl<'d, 'o> Importer<'d, 'o> {
     pub(super) fn frames(&mut self) {
         self.code.all.sort_by_key(|body| (body.start, body.end, body.function));
         let code = core::mem::take(&mut self.code.all);
+        let ends = undescribed::ends(&code);
+        // Code with frames that nothing else describes, by address.
+        let mut alone = HashMap::new();
         let mut described = HashSet::new();
         for section in [FrameSection::Debug, FrameSection::Eh] {
             let frames = self.dwarf.frames_of_code(section);
@@ -84,9 +88,16 @@ impl<'d, 'o> Importer<'d, 'o> {
                 // `.debug_frame` has none.
                 let is_debug = section == FrameSection::Debug;
                 let first = code.partition_point(|body| body.start < fde.start);
-                let is_described = |body: &Code| !self.m.described().function(body.function).is_undescribed;
-                let bodies: SmallVec<[Code; 2]> =
+                let mut bodies: SmallVec<[Code; 2]> =
                     code[first..].iter().take_while(|body| body.start == fde.start).copied().collect();
+                let pcs = fde.start..fde.start.saturating_add(fde.length);
+                let is_free = first.checked_sub(1).is_none_or(|last| ends[last] <= pcs.start)
+                    && code.get(first).is_none_or(|next| pcs.end <= next.start);
+                if is_debug && is_free {
+                    let known = alone.entry(pcs.start).or_insert_with(|| undescribed::with_frame(self, pcs));
+                    bodies.extend(*known);
+                }
+                let is_described = |body: &Code| !self.m.described().function(body.function).is_undescribed;
                 // Code without an entry has the frame only if no function describes the code, and once.
                 let has_description = bodies.iter().any(is_described);
                 let functions: SmallVec<[Code; 2]> = bodies

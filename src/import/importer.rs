@@ -210,6 +210,8 @@ pub(super) struct Importer<'d, 'o> {
     /// Entities of all units so far, by their entries.
     pub entries: ImportedEntries,
     pub types: UnitTypes<'o>,
+    /// Functions whose entries tell whether they are inlined.
+    pub inline: Vec<(Entry<'d, 'o>, FunctionId)>,
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
@@ -463,6 +465,14 @@ impl<'d, 'o> Importer<'d, 'o> {
         let own_file = own[0].map(|number| (entry, u64::from(number)));
         let place = own_file.or_else(|| entry.declared_file());
         let file = place.and_then(|(of, number)| self.file(of.unit(), number));
+        // The file alone repeats that of an entry in another unit, by another number.
+        let declared = entry.completions().skip(1).find(|completed| completed.has(dw::DW_AT_decl_line));
+        let declared = declared.filter(|declared| declared.unit().offset != entry.unit().offset);
+        if let ([Some(_), None, None], Some(declared)) = (own, declared)
+            && declared.declared_file().and_then(|(of, number)| self.file(of.unit(), number)) == file
+        {
+            return None;
+        }
         let Some(file) = file else {
             let number = place.map_or(0, |(_, number)| number);
             for (name, _) in PARTS.into_iter().zip(own).filter(|(_, own)| own.is_some()) {

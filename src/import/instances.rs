@@ -33,7 +33,8 @@ pub(super) fn find<'d, 'o: 'd>(
         };
         while let Some(instance) = next.filter(|instance| visited.insert(instance.offset())) {
             next = instance.reference(dw::DW_AT_abstract_origin);
-            if let Some(origin) = next {
+            // A function of an earlier unit keeps its instances apart, in their units.
+            if let Some(origin) = next.filter(|&origin| importer.known_function(origin).is_none()) {
                 let is_first = !instances.contains_key(&origin.offset());
                 instances.insert(origin.offset(), is_first.then_some(instance));
             }

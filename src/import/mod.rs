@@ -251,6 +251,7 @@ fn import_files(
             extras: Extras::default(),
             entries: ImportedEntries::after(positions),
             types: UnitTypes::new(file, options.types),
+            inline: Vec::new(),
         };
         if file.split_file().is_none() {
             match Homes::new(object) {
@@ -343,6 +344,7 @@ fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, split: &SplitUnits<'d>) 
         }
         importer.extra_attributes();
     }
+    functions::inlined(importer);
     importer.frames();
     let cyclic = importer.m.break_cycles();
     if !cyclic.is_empty() {

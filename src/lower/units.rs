@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use hashbrown::DefaultHashBuilder;
+use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 
 use super::by_unit::ByUnit;
@@ -16,8 +16,8 @@ use crate::emit::line::file_number;
 use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{
-    CompileUnit, Discriminant, EntitySet, ExtraValue, FileId, FunctionId, Imported, Module, ProcedureId,
-    Reach, ScopeId, TypeId, TypeKind, UnitId, VariantPartId,
+    CompileUnit, Discriminant, EntitySet, ExtraValue, FileId, FunctionId, Imported, LabelId, Module,
+    ProcedureId, Reach, ScopeId, TypeId, TypeKind, UnitId, VariantPartId, label_origins,
 };
 
 /// Lowering for a module's units one by one, on several threads if the user wants.
@@ -56,6 +56,9 @@ pub struct Units<'m> {
     pub(super) parts: TypeParts,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
+    pub(super) labels: ByUnit,
+    /// Labels of functions, by the labels of their instances.
+    pub(super) label_origins: HashMap<LabelId, LabelId>,
     /// Names of the split files, if units are split.
     pub(super) split_names: Vec<String>,
     /// Units' compilers with their command lines.
@@ -220,6 +223,10 @@ impl<'m> Units<'m> {
             files: ByUnit::new(count, 0..module.files.len() as u32, |id| {
                 module.files[FileId::from_u32(id)].unit
             }),
+            labels: ByUnit::new(count, 0..module.labels.len() as u32, |id| {
+                unit_of(module.labels[LabelId::from_u32(id)].scope)
+            }),
+            label_origins: label_origins(module),
             split_names: if consumer.is_split { module.split_names() } else { Vec::new() },
             producers: module.units.values().filter_map(|unit| producer(module, unit)).collect(),
         })

@@ -43,6 +43,7 @@ mod ids;
 mod imports_and_labels;
 #[cfg(feature = "spirv")]
 mod instances;
+mod label_origins;
 mod lanes;
 mod language;
 mod lines;
@@ -85,6 +86,7 @@ pub use ids::{
 pub use imports_and_labels::{Import, Imported, Label};
 #[cfg(feature = "spirv")]
 pub(crate) use instances::with_whole_instances;
+pub(crate) use label_origins::label_origins;
 pub(crate) use lanes::Lanes;
 pub use lanes::{Mask, Region, RegionKind, WholeWave};
 pub use language::Language;
@@ -522,6 +524,12 @@ impl Module {
         let function = self.function_of(self.variables[id].scope);
         !self.is_static_member(id)
             && function.is_some_and(|function| self.functions[function].address.is_none())
+    }
+
+    /// Directories and name of a file, which files of several units can share.
+    pub(crate) fn path_of(&self, file: FileId) -> (Option<StringId>, Option<StringId>, StringId) {
+        let file = &self.files[file];
+        (self.units[file.unit].directory, file.directory, file.name)
     }
 
     /// Returns whether a variable has one address in all instances of its function, as a static variable has.

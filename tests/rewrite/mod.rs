@@ -17,6 +17,7 @@ mod instances;
 mod judged;
 mod kept;
 mod languages;
+mod link_time;
 mod linked;
 mod loaded;
 mod malformed;

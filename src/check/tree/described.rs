@@ -147,6 +147,13 @@ impl<'a> Described<'a> {
         parts(self.module, self.object, self.module.function(function))
     }
 
+    /// The code that a unit's pc ranges have, as addresses in the object.
+    pub(in crate::check) fn unit_code(self, id: UnitId) -> Vec<Range<u64>> {
+        let is_in_unit = |id: &&FunctionId| self.module.function(**id).is_in_unit();
+        let functions = self.index.functions[id].iter().filter(is_in_unit);
+        functions.flat_map(|&function| self.parts(function)).map(|part| part.code()).collect()
+    }
+
     /// Address of a pc in a function's code.
     pub(in crate::check) fn address_at(self, function: FunctionId, pc: u64) -> Option<u64> {
         place(self.module, self.object, self.module.function(function).address_at(pc)?)
@@ -337,6 +344,8 @@ impl<'a> Described<'a> {
                 let label = &module.labels[id];
                 let node = Node::new(dw::DW_TAG_label).named(module.string(label.name));
                 let node = self.declared(node, label.line);
+                let origin = self.index.label_origins.get(&id).map(|&origin| Entity::Label(origin));
+                let node = node.entry(dw::DW_AT_abstract_origin, origin);
                 self.extras(node, id).pc(dw::DW_AT_low_pc, self.address_of(instance, label.pc))
             }
             Entity::Call(id) => {
@@ -690,6 +699,11 @@ impl<'a> Described<'a> {
         let linkage = chain().find_map(|variable| variable.linkage_name).map(|name| module.string(name));
         let has_abstract = instance.is_some_and(|function| self.has_abstract(function));
         let origin = variable.origin.or(has_abstract.then_some(id));
+        // The only entry of a variable outside functions has its location.
+        let abstract_entry = |id| match module.function_of(module.variable(id).scope) {
+            Some(_) => Entity::Abstract(id),
+            None => Entity::Variable(id),
+        };
         let mut node = Node::new(variable_tag(variable.kind))
             .named(module.name_of(id).unwrap_or(""))
             .entry(dw::DW_AT_type, Some(Entity::Type(variable.ty)))
@@ -702,7 +716,7 @@ impl<'a> Described<'a> {
                 chain().find_map(|variable| variable.accessibility).map(accessibility),
             )
             .entry(dw::DW_AT_specification, variable.specification.map(Entity::Variable))
-            .entry(dw::DW_AT_abstract_origin, origin.map(Entity::Abstract));
+            .entry(dw::DW_AT_abstract_origin, origin.map(abstract_entry));
         if let Some(name) = self.consumer.attributes.memory_space {
             node = node.number(name, chain().find_map(|variable| variable.memory_space).map(memory_space));
         }
