@@ -27,6 +27,8 @@ pub(super) struct Index {
     pub(super) procedures: SecondaryMap<UnitId, Vec<ProcedureId>>,
     /// Whether the function is inlined somewhere.
     pub(super) inlined: SecondaryMap<FunctionId, bool>,
+    /// Numbers of the sequences of rows that several parts of code share.
+    pub(super) sequences: SecondaryMap<UnitId, Vec<usize>>,
     /// Inlined calls without an entry in the abstract instance.
     pub(super) calls_of_code: EntitySet<ScopeId>,
     /// Labels of functions, by the labels of their instances.
@@ -61,6 +63,7 @@ impl Index {
             has_types: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
             inlined: SecondaryMap::new(),
+            sequences: SecondaryMap::new(),
             calls_of_code: calls_of_code(module),
             label_origins: label_origins(module),
             code: Ranges::new(code.zip(0..)),
@@ -77,6 +80,11 @@ impl Index {
             let ty = module.ty(id);
             index.types[ty.unit()].push(id);
             index.has_types[ty.scope()] = true;
+        }
+        for (number, sequence) in module.sequences().iter().enumerate() {
+            if let Some(first) = sequence.parts.first() {
+                index.sequences[module.scope(module.function(first.function).scope).unit].push(number);
+            }
         }
         for (id, procedure) in module.procedures() {
             index.procedures[procedure.unit].push(id);

@@ -181,6 +181,8 @@ pub(super) struct Chosen<'d> {
     pub only: &'d [String],
     /// Entries that are not in the object.
     pub discarded: Discarded,
+    /// Whether functions share the sequences of rows that they have in the file.
+    pub has_sequences: bool,
 }
 
 /// Imports the units of a file.

@@ -7,6 +7,7 @@ use indexmap::IndexSet;
 
 use super::by_unit::ByUnit;
 use super::children::{Children, ListCount, ScopeItem, ScopeItems};
+use super::lines::{self, Sequences};
 use super::loc::Memo;
 use super::shared_macros::SharedMacros;
 use super::type_units::TypeUnits;
@@ -57,6 +58,7 @@ pub struct Units<'m> {
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
     pub(super) labels: ByUnit,
+    pub(super) sequences: Sequences<'m>,
     /// Labels of functions, by the labels of their instances.
     pub(super) label_origins: HashMap<LabelId, LabelId>,
     /// Names of the split files, if units are split.
@@ -227,6 +229,7 @@ impl<'m> Units<'m> {
                 unit_of(module.labels[LabelId::from_u32(id)].scope)
             }),
             label_origins: label_origins(module),
+            sequences: lines::sequences(module),
             split_names: if consumer.is_split { module.split_names() } else { Vec::new() },
             producers: module.units.values().filter_map(|unit| producer(module, unit)).collect(),
         })

@@ -63,6 +63,7 @@ mod reach;
 mod recent;
 mod scope_mistakes;
 mod scopes;
+mod sequences;
 mod split;
 mod strings;
 mod text;
@@ -114,6 +115,7 @@ pub use scopes::{
     Address, CompileUnit, File, NamespaceKind, Procedure, Scope, ScopeKind, SourceLine, Variable,
     VariableKind,
 };
+pub(crate) use sequences::{RowSequence, SequencePart};
 pub(crate) use strings::{Numbering, Strings};
 pub(crate) use tree::Tree;
 pub(crate) use types::is_type_tag;
@@ -186,6 +188,7 @@ pub(crate) struct Lists {
     pub(crate) macros: Vec<Macro>,
     /// Sorted by unit, then by owner.
     pub(crate) attributes: Vec<ExtraAttribute>,
+    pub(crate) sequences: Vec<RowSequence>,
 }
 
 impl Lists {
@@ -201,6 +204,7 @@ impl Lists {
             ranges,
             macros,
             attributes,
+            sequences,
         } = self;
         parameters_and_statics.clear();
         arguments.clear();
@@ -211,6 +215,7 @@ impl Lists {
         ranges.clear();
         macros.clear();
         attributes.clear();
+        sequences.clear();
     }
 }
 

@@ -666,7 +666,28 @@ impl<'a> Described<'a> {
         }
         let function = data.origin.filter(|_| data.returns.is_none()).map_or(data, |id| module.function(id));
         node = node.entry(dw::DW_AT_type, function.returns.map(Entity::Type));
+        let has_file = chain().any(|function| function.line.is_some());
+        let completed = |data: &Function| data.origin.or(data.specification);
+        let first = if is_instance { Some(id) } else { completed(data) };
+        let completed = core::iter::successors(first, |&id| completed(module.function(id)));
+        node = self.inherited_lines(node, completed.filter(|_| !has_file));
         self.declared(node, chain().find_map(|function| function.line))
+    }
+
+    /// Adds the lines without a file of the entities that an entity completes: an instance has the line of its origin, and a
+    /// definition that of its declaration.
+    fn inherited_lines(
+        self,
+        mut node: Node<'a>,
+        completed: impl Iterator<Item = impl Into<AttributeOwner>>,
+    ) -> Node<'a> {
+        for attribute in completed.flat_map(|owner| self.module.attributes(owner)) {
+            let is_stated = |node: &Node<'_>| node.attributes.iter().any(|(name, _)| *name == attribute.name);
+            if DECLARED.contains(&attribute.name) && !is_stated(&node) {
+                node = self.extra(node, attribute);
+            }
+        }
+        node
     }
 
     /// Whether an entity has an attribute without a property.
@@ -723,19 +744,13 @@ impl<'a> Described<'a> {
         if origin != Some(id) {
             node = self.extras(node, id);
         }
-        // An instance has the line of its origin, and a definition that of its declaration.
         let has_file = chain().any(|variable| variable.line.is_some());
         let completed = |id: &VariableId| {
             let variable = module.variable(*id);
             variable.origin.or(variable.specification)
         };
         let completed = core::iter::successors(origin.or(variable.specification), completed);
-        for attribute in completed.filter(|_| !has_file).flat_map(|id| module.attributes(id)) {
-            let is_stated = |node: &Node<'_>| node.attributes.iter().any(|(name, _)| *name == attribute.name);
-            if DECLARED.contains(&attribute.name) && !is_stated(&node) {
-                node = self.extra(node, attribute);
-            }
-        }
+        node = self.inherited_lines(node, completed.filter(|_| !has_file));
         if self.has_location(entity, instance) {
             // The locations' space is compared with the locations.
             node = node.elsewhere([dw::DW_AT_location, dw::DW_AT_const_value]);
