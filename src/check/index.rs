@@ -81,7 +81,7 @@ impl Index {
             index.types[ty.unit()].push(id);
             index.has_types[ty.scope()] = true;
         }
-        for (number, sequence) in module.sequences().iter().enumerate() {
+        for (number, sequence) in module.lists.sequences.iter().enumerate() {
             if let Some(first) = sequence.parts.first() {
                 index.sequences[module.scope(module.function(first.function).scope).unit].push(number);
             }

@@ -118,7 +118,7 @@ impl Lines<'_, '_> {
         if consumer.has_line_directives || consumer.has_inlined_rows {
             return continued;
         }
-        for sequence in index.sequences[unit].iter().map(|&number| &module.sequences()[number]) {
+        for sequence in index.sequences[unit].iter().map(|&number| &module.lists.sequences[number]) {
             let counts = sequence.parts.iter().filter_map(|part| {
                 let code =
                     module.function(part.function).code_parts().find(|code| code.pcs.start == part.pc)?;

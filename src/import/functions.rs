@@ -233,7 +233,8 @@ fn linkage_name<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, f
 
 /// Lists whether functions are inlined, where the inlined calls of all units do not show it.
 pub(super) fn inlined(importer: &mut Importer<'_, '_>) {
-    for (entry, function) in core::mem::take(&mut importer.inline) {
+    for (key, function) in core::mem::take(&mut importer.code.inline) {
+        let Some(entry) = importer.dwarf.entry_at(key) else { continue };
         let Some(number) = entry.number(dw::DW_AT_inline) else { continue };
         let function = importer.m.described().function(function);
         // A declaration does not say it.
@@ -330,7 +331,7 @@ fn calls<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function
 pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let Some(&function) = importer.made.functions.get(&entry.offset()) else { return };
     if entry.has(dw::DW_AT_inline) {
-        importer.inline.push((entry, function));
+        importer.code.inline.push((entry.offset(), function));
     }
     for name in [dw::DW_AT_frame_base, dw::DW_AT_static_link, dw::DW_AT_vtable_elem_location] {
         let Some(value) = importer.take(entry, name) else { continue };

@@ -143,6 +143,8 @@ impl Code {
 pub(super) struct FunctionCode {
     /// Code of all functions.
     pub all: Vec<Code>,
+    /// Functions whose entries tell whether they are inlined.
+    pub inline: Vec<(Key, FunctionId)>,
     /// Parts of the functions whose code has several, sorted by their addresses.
     pub parts: HashMap<FunctionId, Vec<Code>>,
 }
@@ -212,8 +214,6 @@ pub(super) struct Importer<'d, 'o> {
     /// Entities of all units so far, by their entries.
     pub entries: ImportedEntries,
     pub types: UnitTypes<'o>,
-    /// Functions whose entries tell whether they are inlined.
-    pub inline: Vec<(Entry<'d, 'o>, FunctionId)>,
 }
 
 impl<'d, 'o> Importer<'d, 'o> {

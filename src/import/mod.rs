@@ -258,7 +258,6 @@ fn import_files(
             extras: Extras::default(),
             entries: ImportedEntries::after(positions),
             types: UnitTypes::new(file, options.types),
-            inline: Vec::new(),
         };
         if file.split_file().is_none() {
             match Homes::new(object) {

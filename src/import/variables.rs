@@ -326,7 +326,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let value = self.take(entry, name).ok_or(UnimportedReason::NoProperty)?;
         let bytes = self.m.described().ty(ty).bits().map(|bits| bits.div_ceil(8));
         let number: i128 = match value {
-            ResolvedValue::Block(block) => return Ok(self.padded(ty, block)),
+            ResolvedValue::Block(bytes) => return Ok(bytes.to_vec()),
             ResolvedValue::String(text) => return Ok([text.bytes(), &[0]].concat()),
             ResolvedValue::Wide(number) => number as i128,
             ResolvedValue::Unsigned(number) => number.into(),
@@ -355,19 +355,6 @@ impl<'d, 'o> Importer<'d, 'o> {
             low.reverse();
         }
         Ok(low)
-    }
-
-    /// Returns a constant's bytes with the padding of its type, which a writer can leave out.
-    fn padded(&self, ty: TypeId, block: &[u8]) -> Vec<u8> {
-        let module = self.m.described();
-        let ty = module.ty(ty);
-        let mut bytes = block.to_vec();
-        let all = ty.bits().map_or(0, |bits| bits.div_ceil(8)) as usize;
-        let has_value = ty.value_bits.is_some_and(|bits| bits <= 8 * block.len() as u64);
-        if has_value && block.len() < all && !module.target.is_big_endian() {
-            bytes.resize(all, 0);
-        }
-        bytes
     }
 
     /// Takes a constant whose form can leave its sign open. It is signed if its type is.

@@ -71,7 +71,7 @@ impl<'u> UnitEntities<'u> {
             variant_parts: next(&units.parts.variant_parts),
             members: next(&units.parts.members_by_unit),
             scopes: next(&units.scopes),
-            labels: next(&units.labels),
+            labels: next(&units.scope_items.labels),
             count,
         }
     }

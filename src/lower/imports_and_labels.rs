@@ -51,7 +51,7 @@ pub(super) fn write_label(out: &mut EntryWriter<'_>, id: LabelId, instance: Opti
     let is_abstract = instance.is_none();
     let is = is_abstract.then(|| out.expressions.numbers.label(id));
     out.info.begin_entry(gimli::DW_TAG_label, gimli::DW_CHILDREN_no, is);
-    let origin = out.units.label_origins.get(&id).copied();
+    let origin = out.units.scope_items.label_origins.get(&id).copied();
     let inherited = origin.and_then(|origin| module.labels[origin].line);
     match origin {
         Some(origin) => out.complete(Completed::Label(origin)),

@@ -1,16 +1,12 @@
 //! Line table lowering.
 
-use hashbrown::HashMap;
-
 use super::inlined_rows::{InlinedRows, Sequence};
 use super::section::Part;
 use super::units::Units;
 use crate::emit::RelocationTarget;
 use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey};
 use crate::error::Result;
-use crate::model::{
-    Address, CodePart, FileId, FunctionId, LineTableRow, Module, RowSequence, SequencePart, StringId, UnitId,
-};
+use crate::model::{Address, CodePart, FileId, FunctionId, LineTableRow, SequencePart, StringId, UnitId};
 
 /// Encodes a unit's line program.
 /// Returns it with the names of inlined functions, to which its header refers for a consumer with such rows.
@@ -117,7 +113,7 @@ impl Rows<'_, '_> {
                 let whole = [SequencePart { function: id, pc: part.pcs.start, offset: 0 }];
                 // A row counts the rows of its sequence that are calls, function by function.
                 let is_alone = self.inlined.has_names();
-                match self.units.sequences.get(&(id, part.pcs.start)).filter(|_| !is_alone) {
+                match self.units.shared.sequences.get(&(id, part.pcs.start)).filter(|_| !is_alone) {
                     None => self.sequence(&whole),
                     Some(Some(sequence)) => self.sequence(&sequence.parts),
                     // The first part writes the rows of all.
@@ -180,17 +176,3 @@ impl Rows<'_, '_> {
         }
     }
 }
-
-/// Returns the sequences that several parts of code share, by their first part. Their other parts have `None`.
-pub(super) fn sequences(module: &Module) -> Sequences<'_> {
-    let mut sequences = HashMap::new();
-    for sequence in module.sequences() {
-        for (index, part) in sequence.parts.iter().enumerate() {
-            sequences.insert((part.function, part.pc), (index == 0).then_some(sequence));
-        }
-    }
-    sequences
-}
-
-/// Sequences by functions, with the pc at which a part begins.
-pub(super) type Sequences<'m> = HashMap<(FunctionId, u64), Option<&'m RowSequence>>;

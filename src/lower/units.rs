@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 
-use hashbrown::{DefaultHashBuilder, HashMap};
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use super::by_unit::ByUnit;
 use super::children::{Children, ListCount, ScopeItem, ScopeItems};
-use super::lines::{self, Sequences};
 use super::loc::Memo;
+use super::sequences::{Sequences, sequences};
 use super::shared_macros::SharedMacros;
 use super::type_units::TypeUnits;
 use crate::consumer::{Consumer, Policy};
@@ -17,8 +17,8 @@ use crate::emit::line::file_number;
 use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{
-    CompileUnit, Discriminant, EntitySet, ExtraValue, FileId, FunctionId, Imported, LabelId, Module,
-    ProcedureId, Reach, ScopeId, TypeId, TypeKind, UnitId, VariantPartId, label_origins,
+    CompileUnit, Discriminant, EntitySet, ExtraValue, FileId, FunctionId, Imported, Module, ProcedureId,
+    Reach, ScopeId, TypeId, TypeKind, UnitId, VariantPartId,
 };
 
 /// Lowering for a module's units one by one, on several threads if the user wants.
@@ -57,10 +57,6 @@ pub struct Units<'m> {
     pub(super) parts: TypeParts,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
-    pub(super) labels: ByUnit,
-    pub(super) sequences: Sequences<'m>,
-    /// Labels of functions, by the labels of their instances.
-    pub(super) label_origins: HashMap<LabelId, LabelId>,
     /// Names of the split files, if units are split.
     pub(super) split_names: Vec<String>,
     /// Units' compilers with their command lines.
@@ -79,9 +75,10 @@ pub(super) struct TypeParts {
     pub(super) members_by_unit: ByUnit,
 }
 
-/// Lists that several units use.
+/// Lists that several units or functions use.
 pub(super) struct Shared<'m> {
     pub(super) macros: SharedMacros<'m>,
+    pub(super) sequences: Sequences<'m>,
     /// Whether other units have the same file names, which are then stored once.
     pub(super) has_others: bool,
 }
@@ -199,6 +196,7 @@ impl<'m> Units<'m> {
             type_units,
             shared: Shared {
                 macros: SharedMacros::new(module, consumer),
+                sequences: sequences(module),
                 has_others: module.units.len() > 1,
             },
             scratch: Mutex::default(),
@@ -225,11 +223,6 @@ impl<'m> Units<'m> {
             files: ByUnit::new(count, 0..module.files.len() as u32, |id| {
                 module.files[FileId::from_u32(id)].unit
             }),
-            labels: ByUnit::new(count, 0..module.labels.len() as u32, |id| {
-                unit_of(module.labels[LabelId::from_u32(id)].scope)
-            }),
-            label_origins: label_origins(module),
-            sequences: lines::sequences(module),
             split_names: if consumer.is_split { module.split_names() } else { Vec::new() },
             producers: module.units.values().filter_map(|unit| producer(module, unit)).collect(),
         })

@@ -1,6 +1,6 @@
 //! Sequences of rows: DWARF 5 section 6.2.5.
 
-use super::{FunctionId, Module};
+use super::FunctionId;
 
 /// Parts of functions of a unit whose rows are one sequence, because they follow one another in a section: gdb skips a row
 /// with the line of the row before it in the sequence. Other parts have a sequence each.
@@ -18,11 +18,4 @@ pub(crate) struct SequencePart {
     pub(crate) pc: u64,
     /// Bytes from the start of the first part.
     pub(crate) offset: u64,
-}
-
-impl Module {
-    /// The sequences that several parts of code share.
-    pub(crate) fn sequences(&self) -> &[RowSequence] {
-        &self.lists.sequences
-    }
 }

@@ -2,6 +2,7 @@
 //! are identical.
 
 mod arrays;
+mod breakpoints;
 mod command;
 mod containers;
 mod corpus;
