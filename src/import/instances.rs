@@ -82,10 +82,8 @@ fn is_one_function(instance: Entry<'_, '_>) -> bool {
     if origin.has(dw::DW_AT_declaration) {
         return false;
     }
-    let is_parameter = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_formal_parameter;
-    let expected = origin.children().filter(is_parameter).map(|parameter| Some(parameter.offset()));
-    let parameters = instance.children().filter(is_parameter);
-    let known = parameters.map(|parameter| Some(parameter.reference(dw::DW_AT_abstract_origin)?.offset()));
+    let expected = parameters(origin).into_iter().map(|parameter| Some(parameter.offset()));
+    let known = parameters(instance).into_iter().map(|parameter| Some(parameter.reference(dw::DW_AT_abstract_origin)?.offset()));
     let mut variables = HashSet::new();
     let mut is_new = |entry: Entry<'_, '_>| {
         crate::work::step();
@@ -93,6 +91,19 @@ fn is_one_function(instance: Entry<'_, '_>) -> bool {
         origin.is_none_or(|origin| variables.insert(origin.offset()))
     };
     expected.eq(known) && inside(instance).filter(|entry| class(*entry) == Class::Variable).all(&mut is_new)
+}
+
+/// Returns a function's parameters, and those in parameter packs, which are parameters of the function.
+fn parameters<'d, 'o: 'd>(function: Entry<'d, 'o>) -> Vec<Entry<'d, 'o>> {
+    let is_parameter = |entry: &Entry<'d, 'o>| entry.tag() == dw::DW_TAG_formal_parameter;
+    let mut parameters = Vec::new();
+    for child in function.children() {
+        if child.tag() == dw::DW_TAG_GNU_formal_parameter_pack {
+            parameters.extend(child.children().filter(is_parameter));
+        }
+        parameters.extend(Some(child).filter(is_parameter));
+    }
+    parameters
 }
 
 /// Finds the blocks in an instance that are blocks of its abstract instance and do not refer to them: a writer can refer
