@@ -83,7 +83,9 @@ fn is_one_function(instance: Entry<'_, '_>) -> bool {
         return false;
     }
     let expected = parameters(origin).into_iter().map(|parameter| Some(parameter.offset()));
-    let known = parameters(instance).into_iter().map(|parameter| Some(parameter.reference(dw::DW_AT_abstract_origin)?.offset()));
+    let known = parameters(instance)
+        .into_iter()
+        .map(|parameter| Some(parameter.reference(dw::DW_AT_abstract_origin)?.offset()));
     let mut variables = HashSet::new();
     let mut is_new = |entry: Entry<'_, '_>| {
         crate::work::step();

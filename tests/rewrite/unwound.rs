@@ -2,8 +2,7 @@
 //! by expressions, realigned stacks.
 
 use super::debugged::shows_the_same;
-use super::kept::twice;
-use super::{loaded, rewritten};
+use super::{kept, loaded, rewritten};
 use crate::common::tools::{Folder, Tool};
 
 const GCC: Tool = Tool::new("gcc", "gcc");
@@ -217,7 +216,7 @@ fn frames_of_code_that_nothing_describes_are_kept() {
         let Some(ran) = GCC.run_in(folder.path(), &flags) else { return };
         assert!(ran.succeeded, "{ran}");
         let bytes = std::fs::read(folder.path().join("before")).expect("a program");
-        let lost = twice(&folder, &bytes);
+        let lost = kept::twice(&folder, &bytes);
         assert!(lost.iter().all(|fact| !fact.contains(".debug_frame")), "{version}: {lost:#?}");
         for file in ["before", "after"] {
             let Some(ran) = READELF.run_in(folder.path(), &["--debug-dump=frames", file]) else { return };
