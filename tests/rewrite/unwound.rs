@@ -232,7 +232,7 @@ fn frames_of_code_that_nothing_describes_are_kept() {
             "up",
             "info frame",
             "info line other",
-            "info symbol other",
+            
         ];
         shows_the_same(&folder, version, &commands);
     }
