@@ -186,7 +186,8 @@ impl Builder {
             ) => true,
             (gimli::DW_AT_linkage_name | gimli::DW_AT_declaration, AttributeOwner::Scope(scope)) => {
                 let kind = &module.scopes[scope].kind;
-                matches!(kind, ScopeKind::Namespace { kind: NamespaceKind::CommonBlock, .. })
+                let is_taken = |kind| matches!(kind, NamespaceKind::CommonBlock | NamespaceKind::Module);
+                matches!(kind, ScopeKind::Namespace { kind, .. } if is_taken(*kind))
             }
             (gimli::DW_AT_encoding | gimli::DW_AT_declaration, AttributeOwner::Type(ty)) => {
                 matches!(kind(ty), TypeKind::Enum { .. })

@@ -11,8 +11,8 @@ use super::slots::Slot;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     AttributeOwner, Entity, EntityId, ExprId, FileId, LineTableRow, Loc, LocId, Module, Owner, PrimaryMap,
-    ProcedureId, Reach, Recent, ScopeId, SecondaryMap, Small, StringId, Symbol, Type, TypeId, UnitId,
-    VariableId,
+    ProcedureId, Reach, Recent, RowSequence, ScopeId, SecondaryMap, SequencePart, Small, StringId, Symbol,
+    Type, TypeId, UnitId, VariableId,
 };
 use crate::op::{Expr, FixupKind};
 use crate::target::Target;
@@ -306,6 +306,12 @@ impl Builder {
         })?;
         self.order.add_row(&mut self.module, function, row);
         Ok(())
+    }
+
+    /// Writes the rows of several parts of code in a sequence.
+    #[cfg(feature = "import")]
+    pub(crate) fn row_sequence(&mut self, parts: Vec<SequencePart>) {
+        self.module.lists.sequences.push(RowSequence { parts });
     }
 
     /// Estimates how many bytes of memory the module and its name tables take after `more` further statements. Growing

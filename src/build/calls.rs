@@ -316,10 +316,13 @@ fn check_parameter(module: &Module, call: &Call, parameter: VariableId) -> Resul
         .map_err(|error| error.or_at(context()))?;
     let variable = &module.variables[parameter];
     // Only the callee's parameters: a parameter of an inlined copy belongs to another scope. A parameter that is removed from an
-    // instance is that of the function.
-    let is_its = call.callee.is_some_and(|callee| {
-        let origin = module.functions[callee].origin;
-        [Some(callee), origin].into_iter().flatten().any(|id| module.functions[id].scope == variable.scope)
+    // instance is that of the function, or of an instance without code.
+    let first = |function: FunctionId| {
+        core::iter::successors(Some(function), |&function| module.functions[function].origin).last()
+    };
+    let is_its = call.callee.is_some_and(|callee| match module.scopes[variable.scope].kind {
+        ScopeKind::Function(function) => first(function) == first(callee),
+        _ => false,
     });
     if is_its && variable.kind == VariableKind::Parameter {
         return Ok(());

@@ -135,7 +135,7 @@ impl Builder {
         function: FunctionId,
     ) -> Result<FunctionBuilder<'_>> {
         let parent = parent.scope(&self.module)?;
-        let name = self.function_beside(parent, function)?.name;
+        let name = self.reached_function(parent, function)?.name;
         let mut instance = self.new_function(parent, name)?;
         instance.data().origin = Some(function);
         Ok(instance)
@@ -157,20 +157,6 @@ impl Builder {
     pub fn describe_function(&mut self, function: FunctionId) -> Result<FunctionBuilder<'_>> {
         self.known_function(function)?;
         Ok(FunctionBuilder { builder: self, id: function })
-    }
-
-    /// Returns the function, if it belongs to the scope's unit.
-    pub(super) fn function_beside(
-        &self,
-        scope: crate::model::ScopeId,
-        function: FunctionId,
-    ) -> Result<&Function> {
-        let context = || self.module.at_scope(scope);
-        let known_function = self.known_function(function).map_err(|error| error.or_at(context()))?;
-        let is_beside = self.module.scopes[known_function.scope].unit == self.module.scopes[scope].unit;
-        known(is_beside, || self.module.unknown_in(function, " of this unit"))
-            .map_err(|error| error.or_at(context()))?;
-        Ok(known_function)
     }
 
     /// Returns the function, if entities of the scope's unit can refer to it.

@@ -274,7 +274,7 @@ impl Builder {
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
         let context = || self.module.at_scope(parent);
-        self.function_beside(parent, function)?;
+        self.reached_function(parent, function)?;
         let unit = self.module.scopes[parent].unit;
         let is_there = self.module.files.get(call.file).is_some_and(|file| file.unit == unit);
         known(is_there, || self.module.unknown_in(call.file, " of this unit"))

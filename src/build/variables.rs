@@ -240,8 +240,11 @@ impl Builder {
             self.module.scopes[scope].kind,
             ScopeKind::Block | ScopeKind::Inlined { .. } | ScopeKind::Function(_)
         );
-        let function = self.module.function_of(of.scope);
-        if !is_code || !function.is_some_and(|function| self.is_instance(scope, function)) {
+        let is_instance = match self.module.function_of(of.scope) {
+            Some(function) => is_code && self.is_instance(scope, function),
+            None => self.is_elsewhere(scope, of.scope),
+        };
+        if !is_instance {
             let what =
                 "variable instance is in neither an inlined call nor an instance of the variable's function";
             return Err(crate::Error::bad_argument(what).or_at(
@@ -251,6 +254,16 @@ impl Builder {
             ));
         }
         self.new_variable(scope, None, ty, kind, Some(origin))
+    }
+
+    /// Whether a scope and another unit's scope can have a variable and its instance outside functions: link-time
+    /// optimization describes a variable in the unit of its source, and its address in another unit.
+    fn is_elsewhere(&self, scope: ScopeId, of: ScopeId) -> bool {
+        let [scope, of] = [scope, of].map(|scope| &self.module.scopes[scope]);
+        let mut kinds = [&scope.kind, &of.kind].into_iter();
+        scope.unit != of.unit
+            && self.module.reaches(scope.unit, of.unit)
+            && kinds.all(|kind| matches!(kind, ScopeKind::Unit | ScopeKind::Namespace { .. }))
     }
 
     /// Adds the definition for a static member, or for a variable that was [declared](Self::extern_variable), in the

@@ -187,9 +187,7 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
         }
         return;
     }
-    let functions = &compare.described.index.functions[id];
-    let parts = functions.iter().flat_map(|&function| compare.described.parts(function));
-    let expected: Vec<Range<u64>> = parts.map(|part| part.code()).collect();
+    let expected = compare.described.unit_code(id);
     if !is_code_of(&actual, &expected) {
         compare.report.find(
             FindingKind::Code,

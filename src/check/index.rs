@@ -2,13 +2,14 @@
 
 use core::ops::Range;
 
+use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use super::groups::Groups;
 use super::ranges::Ranges;
 use crate::model::{
     Address, CallId, EntitySet, Function, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId,
-    ScopeKind, SecondaryMap, TypeId, UnitId, VariableId, calls_of_code,
+    ScopeKind, SecondaryMap, TypeId, UnitId, VariableId, calls_of_code, label_origins,
 };
 use crate::read::Object;
 
@@ -26,8 +27,12 @@ pub(super) struct Index {
     pub(super) procedures: SecondaryMap<UnitId, Vec<ProcedureId>>,
     /// Whether the function is inlined somewhere.
     pub(super) inlined: SecondaryMap<FunctionId, bool>,
+    /// Numbers of the sequences of rows that several parts of code share.
+    pub(super) sequences: SecondaryMap<UnitId, Vec<usize>>,
     /// Inlined calls without an entry in the abstract instance.
     pub(super) calls_of_code: EntitySet<ScopeId>,
+    /// Labels of functions, by the labels of their instances.
+    pub(super) label_origins: HashMap<LabelId, LabelId>,
     /// All functions' code, as addresses in the object.
     pub(super) code: Ranges,
 }
@@ -58,7 +63,9 @@ impl Index {
             has_types: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
             inlined: SecondaryMap::new(),
+            sequences: SecondaryMap::new(),
             calls_of_code: calls_of_code(module),
+            label_origins: label_origins(module),
             code: Ranges::new(code.zip(0..)),
         };
         for (_, scope) in module.scopes() {
@@ -73,6 +80,11 @@ impl Index {
             let ty = module.ty(id);
             index.types[ty.unit()].push(id);
             index.has_types[ty.scope()] = true;
+        }
+        for (number, sequence) in module.lists.sequences.iter().enumerate() {
+            if let Some(first) = sequence.parts.first() {
+                index.sequences[module.scope(module.function(first.function).scope).unit].push(number);
+            }
         }
         for (id, procedure) in module.procedures() {
             index.procedures[procedure.unit].push(id);

@@ -5,6 +5,8 @@ use core::ops::Range;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
+use hashbrown::HashSet;
+
 use super::describe::Describe;
 use super::files::{Source, described, source};
 use super::index::PlacedPart;
@@ -67,6 +69,7 @@ impl Lines<'_, '_> {
         }
         let notation = self.described.object.pc_notation();
         let Rows { rows: found, sequences, .. } = &mut *known;
+        let continued = self.cut(id, found, sequences);
         for &id in &self.described.index.functions[id] {
             for part in self.described.parts(id) {
                 let PlacedPart { start, ref pcs } = part;
@@ -78,7 +81,8 @@ impl Lines<'_, '_> {
                 self.sequence(id, rows, program, sequence, start);
                 let end = sequence.last().filter(|row| row.end_sequence).map(|row| row.address);
                 let expected = part.code().end;
-                if end != Some(expected) {
+                // The rows of a part go on until those of the next part of its sequence.
+                if end != Some(expected) && !continued.contains(&(id, pcs.start)) {
                     let expected = format!("the end of the rows at {}", notation.pc(expected));
                     let site = module.at_scope(module.function(id).scope);
                     let actual = end.map_or_else(|| "none".into(), |end| notation.pc(end).to_string());
@@ -98,6 +102,46 @@ impl Lines<'_, '_> {
             let kind = if are_over(self.described, rows) { FindingKind::Line } else { FindingKind::Extra };
             self.report.find(kind, at.clone(), "no more rows", more_rows(notation, rows));
         }
+    }
+
+    /// Cuts the sequences that parts of functions share into a sequence for each part, with as many rows as are described.
+    /// Returns all parts but the last of each, whose rows have no end.
+    fn cut(
+        &self,
+        unit: UnitId,
+        found: &[LineRow],
+        sequences: &mut BTreeMap<u64, VecDeque<Range<usize>>>,
+    ) -> HashSet<(FunctionId, u64)> {
+        let Described { module, consumer, index, .. } = self.described;
+        let mut continued = HashSet::new();
+        // The numbers of such rows count in a function.
+        if consumer.has_line_directives || consumer.has_inlined_rows {
+            return continued;
+        }
+        for sequence in index.sequences[unit].iter().map(|&number| &module.lists.sequences[number]) {
+            let counts = sequence.parts.iter().filter_map(|part| {
+                let code =
+                    module.function(part.function).code_parts().find(|code| code.pcs.start == part.pc)?;
+                let rows = module.rows_in(part.function, &code.pcs);
+                let start = self.described.address_at(part.function, rows.first()?.pc)?;
+                Some((part, start, rows.len()))
+            });
+            let counts: Vec<_> = counts.collect();
+            let first = counts.first().and_then(|&(_, start, _)| sequences.get_mut(&start)?.pop_front());
+            let Some(Range { mut start, end }) = first else { continue };
+            for (index, &(part, _, count)) in counts.iter().enumerate() {
+                let is_last = index + 1 == counts.len();
+                let next = if is_last { end } else { (start + count).min(end) };
+                if !is_last {
+                    continued.insert((part.function, part.pc));
+                }
+                if let Some(row) = found[start..next].first() {
+                    sequences.entry(row.address).or_default().push_front(start..next);
+                }
+                start = next;
+            }
+        }
+        continued
     }
 
     /// Compares the source texts embedded for a unit's files, which DWARF 5 introduced. An empty text stands for no

@@ -1,7 +1,5 @@
 //! Lookup tables by address, and by name before DWARF 5: DWARF 5 section 6.1.2, DWARF 4 section 6.1.1.
 
-use core::ops::Range;
-
 use gimli::constants as dw;
 use hashbrown::HashMap;
 
@@ -58,10 +56,8 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
     }
     let by_unit = by_unit(&sets, |set| set.unit);
     for (&offset, &id) in &tables.known.units {
-        let functions = &tables.described.index.functions[id];
-        let parts = functions.iter().flat_map(|&function| tables.described.parts(function));
-        let mut expected: Vec<Range<u64>> =
-            parts.map(|part| part.code()).filter(|code| code.start != code.end).collect();
+        let mut expected = tables.described.unit_code(id);
+        expected.retain(|code| code.start != code.end);
         expected.sort_unstable_by_key(|code| (code.start, code.end));
         let unit = tables.described.module.at_scope(tables.described.module.unit(id).scope);
         let site = in_section(ADDRESSES, Some(unit));

@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 use super::MOST_COPIES;
 use super::expression::InitialStack;
 use super::importer::{Code, Importer, Made, refused};
+use super::undescribed;
 use super::unimported::{UnimportedFact, UnimportedReason};
 use crate::eval::Architecture;
 use crate::model::{self, CodePart, Column, FunctionId, Loc, Val};
@@ -81,7 +82,8 @@ impl<'o> PartialFrame<'o> {
         }
     }
 
-    /// Sorts the rules, and joins equal rules. Continues the rules at the end of a part up to the next part: a frame has rules at all pcs, also between parts.
+    /// Sorts the rules, and joins equal rules. Continues the rules at the end of a part up to the next part: a frame has rules
+    /// at all pcs, also between parts.
     fn join(&mut self, parts: &[CodePart]) {
         let next: HashMap<u64, u64> =
             parts.windows(2).map(|parts| (parts[0].pcs.end, parts[1].pcs.start)).collect();
@@ -119,10 +121,16 @@ impl<'d, 'o> Importer<'d, 'o> {
                 let offset = error.at().offset.unwrap_or(0);
                 self.list_frame(section.name(), offset, &[], UnimportedReason::Unreadable(error.clone()));
             }
-            let imported = self.frames_in(&frames, &mut bodies);
             // The code of a loaded file needs `.eh_frame` at run time: it is a fact of debug information only where
             // `.debug_frame` has none.
-            if section == FrameSection::Debug {
+            let is_debug = section == FrameSection::Debug;
+            if is_debug {
+                let alone = self.with_frames_alone(&frames, &code);
+                bodies.extend(alone);
+                bodies.sort_by_key(|body| (body.start, body.end, body.function));
+            }
+            let imported = self.frames_in(&frames, &mut bodies);
+            if is_debug {
                 self.leave_frames(&frames, &imported);
             }
         }
@@ -145,15 +153,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let is_described = |body: &Code| !self.m.described().function(body.function).is_undescribed;
         let (mut bodies, undescribed): (Vec<Code>, Vec<Code>) =
             code.iter().partition(|body| is_described(body));
-        // Code can be nested.
-        let mut last = 0;
-        let ends: Vec<u64> = bodies
-            .iter()
-            .map(|body| {
-                last = body.end.max(last);
-                last
-            })
-            .collect();
+        let ends = undescribed::ends(&bodies);
         let (described, mut next) = (bodies.len(), 0);
         for body in undescribed {
             let before = bodies[..described].partition_point(|described| described.start < body.end);
@@ -164,6 +164,17 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
         bodies.sort_by_key(|body| (body.start, body.end, body.function));
         bodies
+    }
+
+    /// Returns code that has a frame, and that nothing else describes.
+    fn with_frames_alone(&mut self, frames: &Frames<'o>, code: &[Code]) -> Vec<Code> {
+        let ends = undescribed::ends(code);
+        let is_free = |pcs: &Range<u64>| {
+            let before = code.partition_point(|body| body.start < pcs.end);
+            before.checked_sub(1).is_none_or(|last| ends[last] <= pcs.start)
+        };
+        let alone = frames.code().map(|(pcs, _)| pcs).filter(is_free);
+        alone.filter_map(|pcs| undescribed::with_frame(self, pcs)).collect()
     }
 
     /// Imports a section's frames of code, and removes the code that has a frame. A frame description can be that of several

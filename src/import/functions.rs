@@ -234,15 +234,18 @@ fn linkage_name<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, f
     }
 }
 
-/// Lists whether a function is inlined, where its unit's inlined calls do not show it.
-fn is_inlined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function: FunctionId) {
-    let Some(number) = entry.number(dw::DW_AT_inline) else { return };
-    let function = importer.m.described().function(function);
-    // A declaration does not say it.
-    if !function.is_declaration && number & 1 != u64::from(function.is_inlined) {
-        let calls = if function.is_inlined { "an inlined call" } else { "no inlined call" };
-        let expected = format!("{}, because its unit has {calls} of the function", number ^ 1);
-        importer.list(entry, Some(dw::DW_AT_inline), UnimportedReason::OtherValue(number, expected));
+/// Lists whether functions are inlined, where the inlined calls of all units do not show it.
+pub(super) fn inlined(importer: &mut Importer<'_, '_>) {
+    for (key, function) in core::mem::take(&mut importer.code.inline) {
+        let Some(entry) = importer.dwarf.entry_at(key) else { continue };
+        let Some(number) = entry.number(dw::DW_AT_inline) else { continue };
+        let function = importer.m.described().function(function);
+        // A declaration does not say it.
+        if !function.is_declaration && number & 1 != u64::from(function.is_inlined) {
+            let calls = if function.is_inlined { "an inlined call" } else { "no inlined call" };
+            let expected = format!("{}, because there is {calls} of the function", number ^ 1);
+            importer.list(entry, Some(dw::DW_AT_inline), UnimportedReason::OtherValue(number, expected));
+        }
     }
 }
 
@@ -330,7 +333,9 @@ fn calls<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, function
 /// Sets the properties that have expressions or refer to variables, when all entities exist.
 pub(super) fn located<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let Some(&function) = importer.made.functions.get(&entry.offset()) else { return };
-    is_inlined(importer, entry, function);
+    if entry.has(dw::DW_AT_inline) {
+        importer.code.inline.push((entry.offset(), function));
+    }
     for name in [dw::DW_AT_frame_base, dw::DW_AT_static_link, dw::DW_AT_vtable_elem_location] {
         let Some(value) = importer.take(entry, name) else { continue };
         if let (dw::DW_AT_frame_base, ResolvedValue::LocList(offset)) = (name, value) {

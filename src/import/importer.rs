@@ -143,6 +143,8 @@ impl Code {
 pub(super) struct FunctionCode {
     /// Code of all functions.
     pub all: Vec<Code>,
+    /// Functions whose entries tell whether they are inlined.
+    pub inline: Vec<(Key, FunctionId)>,
     /// Parts of the functions whose code has several, sorted by their addresses.
     pub parts: HashMap<FunctionId, Vec<Code>>,
 }
@@ -181,6 +183,8 @@ pub(super) struct Chosen<'d> {
     pub only: &'d [String],
     /// Entries that are not in the object.
     pub discarded: Discarded,
+    /// Whether functions share the sequences of rows that they have in the file.
+    pub has_sequences: bool,
 }
 
 /// Imports the units of a file.
@@ -463,6 +467,14 @@ impl<'d, 'o> Importer<'d, 'o> {
         let own_file = own[0].map(|number| (entry, u64::from(number)));
         let place = own_file.or_else(|| entry.declared_file());
         let file = place.and_then(|(of, number)| self.file(of.unit(), number));
+        // The file alone repeats that of an entry in another unit, by another number.
+        let declared = entry.completions().skip(1).find(|completed| completed.has(dw::DW_AT_decl_line));
+        let declared = declared.filter(|declared| declared.unit().offset != entry.unit().offset);
+        if let ([Some(_), None, None], Some(declared)) = (own, declared)
+            && declared.declared_file().and_then(|(of, number)| self.file(of.unit(), number)) == file
+        {
+            return None;
+        }
         let Some(file) = file else {
             let number = place.map_or(0, |(_, number)| number);
             for (name, _) in PARTS.into_iter().zip(own).filter(|(_, own)| own.is_some()) {

@@ -35,7 +35,8 @@ pub(super) fn find<'d, 'o: 'd>(
         };
         while let Some(instance) = next.filter(|instance| visited.insert(instance.offset())) {
             next = instance.reference(dw::DW_AT_abstract_origin);
-            if let Some(origin) = next {
+            // A function of an earlier unit keeps its instances apart, in their units.
+            if let Some(origin) = next.filter(|&origin| importer.known_function(origin).is_none()) {
                 let is_first = !instances.contains_key(&origin.offset());
                 instances.insert(origin.offset(), is_first.then_some(instance));
             }
@@ -83,10 +84,10 @@ fn is_one_function(instance: Entry<'_, '_>) -> bool {
     if origin.has(dw::DW_AT_declaration) {
         return false;
     }
-    let is_parameter = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_formal_parameter;
-    let expected = origin.children().filter(is_parameter).map(|parameter| Some(parameter.offset()));
-    let parameters = instance.children().filter(is_parameter);
-    let known = parameters.map(|parameter| Some(parameter.reference(dw::DW_AT_abstract_origin)?.offset()));
+    let expected = parameters(origin).into_iter().map(|parameter| Some(parameter.offset()));
+    let known = parameters(instance)
+        .into_iter()
+        .map(|parameter| Some(parameter.reference(dw::DW_AT_abstract_origin)?.offset()));
     let mut variables = HashSet::new();
     let mut is_new = |entry: Entry<'_, '_>| {
         crate::work::step();
@@ -94,6 +95,19 @@ fn is_one_function(instance: Entry<'_, '_>) -> bool {
         origin.is_none_or(|origin| variables.insert(origin.offset()))
     };
     expected.eq(known) && inside(instance).filter(|entry| class(*entry) == Class::Variable).all(&mut is_new)
+}
+
+/// Returns a function's parameters, and those in parameter packs, which are parameters of the function.
+fn parameters<'d, 'o: 'd>(function: Entry<'d, 'o>) -> Vec<Entry<'d, 'o>> {
+    let is_parameter = |entry: &Entry<'d, 'o>| entry.tag() == dw::DW_TAG_formal_parameter;
+    let mut parameters = Vec::new();
+    for child in function.children() {
+        if child.tag() == dw::DW_TAG_GNU_formal_parameter_pack {
+            parameters.extend(child.children().filter(is_parameter));
+        }
+        parameters.extend(Some(child).filter(is_parameter));
+    }
+    parameters
 }
 
 /// Finds the blocks in an instance that are blocks of its abstract instance and do not refer to them: a writer can refer

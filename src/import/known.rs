@@ -2,7 +2,7 @@
 
 use gimli::constants as dw;
 
-use super::importer::{Entities, Importer};
+use super::importer::{Entities, Importer, Place};
 use super::node::{Class, Key, class};
 use super::shared::{ImportedTypes, Shared};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind, TypeId, TypeKind, VariableId};
@@ -25,6 +25,13 @@ impl<'d, 'o> Importer<'d, 'o> {
     pub(super) fn known_variable(&self, entry: Entry<'d, 'o>) -> Option<VariableId> {
         let key = self.representative(entry).offset();
         self.made.variables.get(&key).or_else(|| self.types.shared.variables.get(&key)).copied()
+    }
+
+    /// Returns the scope that a block's entry became.
+    pub(super) fn known_block(&self, entry: Entry<'d, 'o>) -> Option<ScopeId> {
+        let key = entry.offset();
+        let own = self.made.scopes.get(&key).map(|place| place.scope);
+        own.or_else(|| self.types.shared.scopes.get(&key).copied())
     }
 
     /// Returns the entry that is imported for the current unit instead of an entry: a complete type instead of its
@@ -91,8 +98,9 @@ impl<'d, 'o> Importer<'d, 'o> {
         }
     }
 
-    /// Lets the next units refer to the current unit's types, and to what they declare. An entry of a unit that is imported later
-    /// is imported for that unit, too, unless equal types are merged.
+    /// Lets the next units refer to the current unit's types, and to what they declare; if other units refer to its functions,
+    /// to all its entities. An entry of a unit that is imported later is imported for that unit, too, unless equal types are
+    /// merged.
     pub(super) fn share(&mut self) {
         if self.types.how == ImportedTypes::Copied {
             return;
@@ -102,28 +110,36 @@ impl<'d, 'o> Importer<'d, 'o> {
         self.types.imported.insert(info.offset);
         let imported = &self.types.imported;
         let is_merged = self.types.how == ImportedTypes::Merged;
+        let is_own = |key: Key| (info.offset..info.end).contains(&key);
         let is_earlier = |key: Key| {
             let is_imported =
                 |unit: &Unit<'_>| unit.kind != dw::DW_UT_compile || imported.contains(&unit.offset);
-            let is_own = (info.offset..info.end).contains(&key);
-            is_own || is_merged || dwarf.unit_at(key).is_none_or(is_imported)
+            is_own(key) || is_merged || dwarf.unit_at(key).is_none_or(is_imported)
         };
-        let Shared { types, functions, variables } = &mut self.types.shared;
+        let shares_functions = self.types.of_functions.contains(&info.offset);
+        let is_shared = |key: Key, is_of_type: bool| {
+            if is_of_type { is_earlier(key) } else { shares_functions && is_own(key) }
+        };
+        let Shared { types, functions, scopes, variables } = &mut self.types.shared;
         let made = &self.made;
         let is_type = |&(&key, &ty): &(&Key, &TypeId)| {
-            is_earlier(key) && module.function_of(module.ty(ty).scope()).is_none()
+            is_shared(key, module.function_of(module.ty(ty).scope()).is_none())
         };
         types.extend(made.types.iter().filter(is_type).map(|(&key, &ty)| (key, ty)));
         let is_function = |&(&key, &function): &(&Key, &FunctionId)| {
-            is_earlier(key) && is_declared_by_type(module, module.function(function).scope)
+            is_shared(key, is_declared_by_type(module, module.function(function).scope))
         };
         functions.extend(made.functions.iter().filter(is_function).map(|(&key, &function)| (key, function)));
         let is_variable = |&(&key, &variable): &(&Key, &VariableId)| {
             let scope = module.variable(variable).scope;
             let is_member = is_type_scope(module, scope) && module.function_of(scope).is_none();
-            is_earlier(key) && (is_member || is_declared_by_type(module, scope))
+            is_shared(key, is_member || is_declared_by_type(module, scope))
         };
         variables.extend(made.variables.iter().filter(is_variable).map(|(&key, &variable)| (key, variable)));
+        let is_block = |&(&key, place): &(&Key, &Place<'_>)| {
+            is_shared(key, false) && matches!(module.scope(place.scope).kind, ScopeKind::Block)
+        };
+        scopes.extend(made.scopes.iter().filter(is_block).map(|(&key, place)| (key, place.scope)));
     }
 }
 

@@ -1,10 +1,14 @@
 //! Line rows: DWARF 5 section 6.2. A row belongs to the function whose code it begins in; a row that began before a
 //! function's code also applies to the start of the code.
 
+use core::ops::Range;
+
+use hashbrown::HashSet;
+
 use super::importer::{Code, Importer, Place};
 use super::undescribed;
 use super::unimported::UnimportedReason;
-use crate::model::{FunctionId, LineTableRow};
+use crate::model::{FunctionId, LineTableRow, SequencePart};
 use crate::read::LineRow;
 
 impl<'d, 'o> Importer<'d, 'o> {
@@ -23,6 +27,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         let mut near = 0;
         // Rows without a function are listed once for each run of them.
         let mut is_outside = false;
+        let mut sequences = Vec::new();
+        let mut start = None;
         loop {
             let row = match rows.next() {
                 None => break,
@@ -36,7 +42,10 @@ impl<'d, 'o> Importer<'d, 'o> {
                 self.cover(&code, near, &last, row.address);
             }
             last = (!row.end_sequence).then_some(row);
+            let first = *start.get_or_insert(row.address);
             if row.end_sequence {
+                sequences.push(first..row.address);
+                start = None;
                 is_outside = false;
                 continue;
             }
@@ -57,6 +66,35 @@ impl<'d, 'o> Importer<'d, 'o> {
                 }
                 None => {}
             }
+        }
+        if self.chosen.has_sequences {
+            self.sequences(&code, sequences);
+        }
+    }
+
+    /// Lets functions share the sequences in which their rows are. The code is sorted.
+    fn sequences(&mut self, code: &[Code], sequences: Vec<Range<u64>>) {
+        let mut taken = HashSet::new();
+        for addresses in sequences {
+            let first = code.partition_point(|body| body.start < addresses.start);
+            let count = code[first..].partition_point(|body| body.start < addresses.end);
+            let bodies = &code[first..first + count];
+            let before = first.checked_sub(1).map_or(0, |before| code[before].end);
+            let are_apart = bodies.windows(2).all(|bodies| bodies[0].end <= bodies[1].start);
+            let is_whole = |body: &Code| body.end <= addresses.end;
+            if count < 2 || !are_apart || before > addresses.start || !bodies.iter().all(is_whole) {
+                continue;
+            }
+            // Two sequences can have the same code.
+            if !bodies.iter().all(|body| taken.insert((body.function, body.pc))) {
+                continue;
+            }
+            let part = |body: &Code| SequencePart {
+                function: body.function,
+                pc: body.pc,
+                offset: body.start - bodies[0].start,
+            };
+            self.m.row_sequence(bodies.iter().map(part).collect());
         }
     }
 

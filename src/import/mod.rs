@@ -128,6 +128,8 @@ pub struct ImportOptions<'a> {
     /// How types that several units use are imported. Only [`lower`](crate::lower::lower()) takes a module whose units refer
     /// to each other's types.
     pub(crate) types: ImportedTypes,
+    /// Whether functions share the sequences of rows that they have in the object. A description as a file cannot say it.
+    pub(crate) has_sequences: bool,
 }
 
 impl Default for ImportOptions<'_> {
@@ -143,6 +145,7 @@ impl Default for ImportOptions<'_> {
             supplementary: None,
             threads: 1,
             types: ImportedTypes::Copied,
+            has_sequences: false,
         }
     }
 }
@@ -234,7 +237,11 @@ fn import_files(
         let mut importer = Importer {
             m,
             symbols: &symbols,
-            chosen: Chosen { only: &options.only, discarded: Discarded::new(file, &symbols, options.code) },
+            chosen: Chosen {
+                only: &options.only,
+                discarded: Discarded::new(file, &symbols, options.code),
+                has_sequences: options.has_sequences,
+            },
             expressions: Expressions::new(options.expressions),
             target: m_target.clone(),
             room: file.entries().len().saturating_mul(MOST_COPIES),
@@ -344,6 +351,7 @@ fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, split: &SplitUnits<'d>) 
         }
         importer.extra_attributes();
     }
+    functions::inlined(importer);
     importer.frames();
     let cyclic = importer.m.break_cycles();
     if !cyclic.is_empty() {

@@ -89,7 +89,10 @@ fn add_needs<'d, 'o>(
         Class::Type => {
             let is_composite = matches!(
                 entry.tag(),
-                dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type
+                dw::DW_TAG_structure_type
+                    | dw::DW_TAG_class_type
+                    | dw::DW_TAG_interface_type
+                    | dw::DW_TAG_union_type
             );
             needs.extend(importer.decoded.reference(entry, dw::DW_AT_signature).map(|ty| (Class::Type, ty)));
             // The type is in the scope of the declaration that it completes.
@@ -130,6 +133,7 @@ pub(super) fn copy<'d, 'o>(importer: &mut Importer<'d, 'o>) {
                 | dw::DW_TAG_lexical_block
                 | dw::DW_TAG_structure_type
                 | dw::DW_TAG_class_type
+                | dw::DW_TAG_interface_type
                 | dw::DW_TAG_union_type
         );
         if is_whole {

@@ -10,14 +10,16 @@ use super::node::{Class, PCS, class};
 use super::parts::Border;
 use super::unimported::UnimportedReason;
 use crate::model::{AttributeOwner, NamespaceKind, ScopeKind, SourceLine};
-use crate::read::Entry;
+use crate::read::{Entry, ResolvedValue};
 
 /// Makes a namespace, a block or an inlined call.
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let Some(around) = importer.place(entry) else { return };
     match entry.tag() {
         dw::DW_TAG_namespace => {
-            let is_inline = importer.flag(entry, dw::DW_AT_export_symbols);
+            let inherited = entry.inherited(dw::DW_AT_export_symbols);
+            let is_inline = importer.flag(entry, dw::DW_AT_export_symbols)
+                || matches!(inherited, Some(ResolvedValue::Flag(true)));
             let kind = if is_inline { NamespaceKind::Inline } else { NamespaceKind::Namespace };
             namespace(importer, entry, around, kind);
         }
@@ -40,7 +42,9 @@ fn namespace<'d, 'o>(
     around: Place<'o>,
     kind: NamespaceKind,
 ) {
-    let name = importer.text(entry, dw::DW_AT_name);
+    // Link-time optimization has the namespaces around a variable again, without their names.
+    let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
+    let name = importer.text(entry, dw::DW_AT_name).or_else(|| origin?.name());
     let scope = match importer.m.namespace_of(around.scope, name.as_deref(), kind) {
         Ok(scope) => scope,
         Err(error) => return importer.leave_entry(entry, refused(error)),
@@ -51,7 +55,7 @@ fn namespace<'d, 'o>(
     if entry.unit().kind == dw::DW_UT_type {
         importer.mark(entry, dw::DW_AT_declaration);
     }
-    if let Some(line) = importer.declared(entry) {
+    if let Some(line) = importer.declared(entry).or_else(|| importer.declared(origin?)) {
         let set = importer.m.begins(scope, line);
         importer.accept(entry, dw::DW_AT_decl_line, set);
     }
@@ -70,8 +74,9 @@ fn block<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around: 
     }
     let code = instances::last(importer, entry).unwrap_or(entry);
     let ranges = importer.pcs_in(code, around);
+    let known = origin.and_then(|origin| importer.known_block(origin));
     let new = |importer: &mut Importer<'d, 'o>, ranges: &[Range<u64>]| match known {
-        Some(known) => importer.m.inlined_block(around.scope, known.scope, ranges),
+        Some(known) => importer.m.inlined_block(around.scope, known, ranges),
         None => importer.m.block(around.scope, ranges),
     };
     let made = match new(importer, &ranges) {
@@ -104,7 +109,7 @@ fn inlined<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, around
         return instances::repeat_call(importer, entry, same);
     }
     let origin = importer.refer(entry, dw::DW_AT_abstract_origin);
-    let function = origin.and_then(|origin| importer.made.functions.get(&origin.offset()).copied());
+    let function = origin.and_then(|origin| importer.known_function(origin));
     let Some(function) = function else {
         return importer.leave_entry(entry, UnimportedReason::MissingReference);
     };

@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use super::completed::CompletedTypes;
 use super::equal::{CopiedTypes, EqualTypes};
 use super::node::{Class, Key};
-use crate::model::{FunctionId, TypeId, UnitId, VariableId};
+use crate::model::{FunctionId, ScopeId, TypeId, UnitId, VariableId};
 use crate::read::Dwarf;
 
 /// How types that several units use are imported.
@@ -29,9 +29,11 @@ pub(crate) enum ImportedTypes {
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) types: HashMap<Key, TypeId>,
-    /// Functions that types declare.
+    /// Functions that types declare, and functions of units to whose functions other units refer.
     pub(super) functions: HashMap<Key, FunctionId>,
-    /// Static members, and parameters of the functions.
+    /// Blocks of the functions.
+    pub(super) scopes: HashMap<Key, ScopeId>,
+    /// Static members, variables of the functions, and variables outside functions.
     pub(super) variables: HashMap<Key, VariableId>,
 }
 
@@ -40,7 +42,7 @@ impl Shared {
     pub(super) fn has(&self, class: Class, key: Key) -> bool {
         match class {
             Class::Type => self.types.contains_key(&key),
-            Class::Scope => self.functions.contains_key(&key),
+            Class::Scope => self.functions.contains_key(&key) || self.scopes.contains_key(&key),
             Class::Variable => self.variables.contains_key(&key),
             Class::Other => false,
         }
@@ -56,6 +58,8 @@ pub(super) struct UnitTypes<'o> {
     pub(super) units: HashMap<u64, UnitId>,
     /// Offsets of the units that are imported.
     pub(super) imported: HashSet<u64>,
+    /// Offsets of the units to whose functions and variables other units refer.
+    pub(super) of_functions: HashSet<u64>,
     /// Entries that are imported once for several equal entries.
     pub(super) equal: EqualTypes,
     /// Entries of type units that are imported once for each unit.
@@ -75,6 +79,7 @@ impl<'o> UnitTypes<'o> {
             shared: Shared::default(),
             units: HashMap::new(),
             imported: HashSet::new(),
+            of_functions: HashSet::new(),
             equal,
             copied,
             repeated: HashSet::new(),

@@ -24,6 +24,26 @@ pub(super) fn functions(importer: &mut Importer<'_, '_>, program: &LineProgram<'
     code.sort_by_key(|body| (body.start, body.end, body.function));
 }
 
+/// Makes a function without an entry for code with a frame that no unit has, as assemblers write it without debug
+/// information.
+pub(super) fn with_frame(importer: &mut Importer<'_, '_>, pcs: Range<u64>) -> Option<Code> {
+    let has_unit = importer.m.described().units().next().is_some();
+    if !has_unit || pcs.is_empty() || !importer.chosen.only.is_empty() {
+        return None;
+    }
+    function(importer, pcs).ok().flatten()
+}
+
+/// Ends of the code up to and including each body, which can be nested.
+pub(super) fn ends(code: &[Code]) -> Vec<u64> {
+    let mut last = 0;
+    let end = |body: &Code| {
+        last = body.end.max(last);
+        last
+    };
+    code.iter().map(end).collect()
+}
+
 fn function(importer: &mut Importer<'_, '_>, pcs: Range<u64>) -> Result<Option<Code>, UnimportedReason> {
     let Range { start, end } = pcs;
     if !importer.dwarf.is_code(start) || !importer.dwarf.is_code(end - 1) {
@@ -67,13 +87,7 @@ fn at_frames(importer: &mut Importer<'_, '_>, ranges: Vec<Range<u64>>) -> Vec<Ra
 /// the sequence.
 fn outside(program: &LineProgram<'_>, code: &[Code]) -> Vec<Range<u64>> {
     let mut outside: Vec<Range<u64>> = Vec::new();
-    // Ends of the code so far, which can be nested.
-    let mut ends = Vec::with_capacity(code.len());
-    let mut last = 0;
-    for body in code {
-        last = body.end.max(last);
-        ends.push(last);
-    }
+    let ends = ends(code);
     let mut open: Option<u64> = None;
     let mut close = |open: &mut Option<u64>, end: u64| {
         if let Some(start) = open.take().filter(|&start| start < end) {

@@ -68,6 +68,7 @@ texts! {
     LocationViews "numbers of views at an address are not imported";
     Misaligned "it is inside an instruction";
     CyclicType "the type contains itself; its members are not imported";
+    AsClass "an interface is imported as a class";
     AsUnspecified "its type is imported as an unspecified type";
     UnknownSection(name: String) "the section `{name}` is removed: it is unknown, and can refer to a section that is replaced";
     DeclarationOfLocated "a variable with a location is imported as defined";

@@ -1,5 +1,5 @@
-//! The order in which units are imported. Link-time optimization describes code in a unit that refers to types of later units.
-//! These units are imported first, so that such a type is one type, in its unit.
+//! The order in which units are imported. Link-time optimization describes code in a unit that refers to types and functions of
+//! later units. These units are imported first, so that such an entity is one entity, in its unit.
 
 use gimli::constants as dw;
 use hashbrown::{HashMap, HashSet};
@@ -21,6 +21,7 @@ pub(super) fn units<'d, 'o>(importer: &mut Importer<'d, 'o>) -> Vec<&'d Unit<'o>
     let known = References::new(file);
     let (refers_ahead, others): (Vec<_>, Vec<_>) =
         units().partition(|unit| is_compile(unit) && known.is_late(unit.offset));
+    importer.types.of_functions = known.of_functions;
     if refers_ahead.is_empty() {
         return others;
     }
@@ -40,6 +41,8 @@ struct References {
     to_later_entries: HashSet<u64>,
     /// Units to whose types other units refer.
     of_types: HashSet<u64>,
+    /// Units to whose functions and variables other units refer.
+    of_functions: HashSet<u64>,
 }
 
 impl References {
@@ -63,18 +66,12 @@ impl References {
         if !core::ptr::eq(referred.dwarf(), file) || to.kind != dw::DW_UT_compile || to.offset == from {
             return;
         }
-        match (is_shared(referred), to.offset > from) {
-            (true, true) => {
-                self.to_later_types.insert(from);
-                self.of_types.insert(to.offset);
-            }
-            (true, false) => {
-                self.of_types.insert(to.offset);
-            }
-            (false, true) => {
-                self.to_later_entries.insert(from);
-            }
-            (false, false) => {}
+        let is_type = is_shared(referred);
+        let of = if is_type { &mut self.of_types } else { &mut self.of_functions };
+        of.insert(to.offset);
+        if to.offset > from {
+            let later = if is_type { &mut self.to_later_types } else { &mut self.to_later_entries };
+            later.insert(from);
         }
     }
 

@@ -340,7 +340,9 @@ impl<'d, 'o> Importer<'d, 'o> {
             return Err(UnimportedReason::ValueRange(number));
         }
         let bytes = bytes as usize;
-        let all = number.to_le_bytes();
+        // A negative number in an unsigned form has 64 bits.
+        let is_wrapped = bytes < 8 && (1 << 63..1 << 64).contains(&number);
+        let all = if is_wrapped { i128::from(number as i64) } else { number }.to_le_bytes();
         let (low, high) = all.split_at(bytes);
         let is_negative = low[bytes - 1] & 0x80 != 0;
         let is_whole =

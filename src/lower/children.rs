@@ -2,9 +2,12 @@
 
 use core::ops::Range;
 
+use hashbrown::HashMap;
+
 use super::by_unit::ByUnit;
 use crate::model::{
     CallId, EntitySet, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, VariableId, calls_of_code,
+    label_origins,
 };
 
 /// Each scope's children, as linked lists in the model's order.
@@ -128,8 +131,14 @@ pub(super) enum ScopeItem {
     Call(CallId),
 }
 
-/// Each scope's items, sorted by scope, then in the model's order.
-pub(super) struct ScopeItems(Vec<(ScopeId, ScopeItem)>);
+/// Each scope's items.
+pub(super) struct ScopeItems {
+    /// Sorted by scope, then in the model's order.
+    all: Vec<(ScopeId, ScopeItem)>,
+    pub(super) labels: ByUnit,
+    /// Labels of functions, by the labels of their instances.
+    pub(super) label_origins: HashMap<LabelId, LabelId>,
+}
 
 impl ScopeItems {
     pub(super) fn new(module: &Module) -> Self {
@@ -139,16 +148,19 @@ impl ScopeItems {
         let mut items: Vec<_> = imports.chain(labels).chain(calls).collect();
         // The sort is stable, which keeps the model's order within a scope.
         items.sort_by_key(|&(scope, _)| scope);
-        Self(items)
+        let labels = ByUnit::new(module.units.len(), 0..module.labels.len() as u32, |id| {
+            module.scopes[module.labels[LabelId::from_u32(id)].scope].unit
+        });
+        Self { all: items, labels, label_origins: label_origins(module) }
     }
 
     /// A scope's index range.
     pub(super) fn range(&self, scope: ScopeId) -> Range<usize> {
-        let start = self.0.partition_point(|&(parent, _)| parent < scope);
-        start..start + self.0[start..].partition_point(|&(parent, _)| parent == scope)
+        let start = self.all.partition_point(|&(parent, _)| parent < scope);
+        start..start + self.all[start..].partition_point(|&(parent, _)| parent == scope)
     }
 
     pub(super) fn get(&self, at: usize) -> ScopeItem {
-        self.0[at].1
+        self.all[at].1
     }
 }

@@ -16,7 +16,8 @@ use crate::emit::named::EntryRef;
 use crate::error::{Construct, Result};
 use crate::model::{
     Accessibility, Address, AttributeOwner, ExtraAttribute, ExtraValue, FileId, Function, FunctionId,
-    MemorySpace, Module, Reach, ScopeId, ScopeKind, SourceLine, StringId, Type, TypeId, UnitId, VariableId,
+    LabelId, MemorySpace, Module, Reach, ScopeId, ScopeKind, SourceLine, StringId, Type, TypeId, UnitId,
+    VariableId,
 };
 use crate::omission::{Property, Subject};
 
@@ -25,10 +26,14 @@ use crate::omission::{Property, Subject};
 pub(super) enum Completed {
     /// A function's declaration.
     Function(FunctionId),
-    /// A function of the unit, by an instance with code.
+    /// A function, by its instance or an inlined call.
     Instance(FunctionId),
     /// A variable's declaration.
     Variable(VariableId),
+    /// A variable, by its instance.
+    Origin(VariableId),
+    /// A label, by its instance.
+    Label(LabelId),
 }
 
 /// Writer for a unit's entries.
@@ -212,30 +217,66 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Writes the reference to what an entry completes.
-    fn complete(&mut self, completed: Completed) {
-        let at = gimli::DW_AT_specification;
+    /// Writes the reference to what an entry completes, which can be an entry of another unit.
+    #[inline]
+    pub(super) fn complete(&mut self, completed: Completed) {
         let module = self.module;
-        let (scope, mut around, name, linkage_name, is_external) = match completed {
-            Completed::Instance(id) => return self.refer_to_function(gimli::DW_AT_abstract_origin, id),
+        let scope = match completed {
+            Completed::Instance(id) => {
+                self.refer_to_function(gimli::DW_AT_abstract_origin, id);
+                module.functions[id].scope
+            }
             Completed::Function(id) => {
-                self.refer_to_function(at, id);
-                let function = &module.functions[id];
-                let around = module.scopes[function.scope].parent;
-                (function.scope, around, Some(function.name), function.linkage_name, function.is_external)
+                self.refer_to_function(gimli::DW_AT_specification, id);
+                module.functions[id].scope
+            }
+            Completed::Origin(id) => {
+                let scope = module.variables[id].scope;
+                let is_in_function = module.function_of(scope).is_some();
+                self.refer(gimli::DW_AT_abstract_origin, module.scopes[scope].unit, |numbers| {
+                    if is_in_function { numbers.origin(id) } else { numbers.variable(id) }
+                });
+                scope
             }
             Completed::Variable(id) => {
-                self.refer_to_variable(at, id);
-                let variable = &module.variables[id];
-                let around = Some(variable.scope);
-                (variable.scope, around, variable.name, variable.linkage_name, variable.is_external)
+                self.refer_to_variable(gimli::DW_AT_specification, id);
+                module.variables[id].scope
+            }
+            Completed::Label(id) => {
+                let scope = module.labels[id].scope;
+                let unit = module.scopes[scope].unit;
+                self.refer(gimli::DW_AT_abstract_origin, unit, |numbers| numbers.label(id));
+                scope
             }
         };
-        if module.scopes[scope].unit == self.unit() {
-            return;
+        if module.scopes[scope].unit != self.unit() {
+            self.names_elsewhere(completed);
         }
-        // The names of other units' entries are not known from their references.
+    }
+
+    /// Adds the names of another unit's entry to the name table, which are not known from a reference.
+    fn names_elsewhere(&mut self, completed: Completed) {
         let Some(named) = &mut self.info.named else { return };
+        let module = self.module;
+        let (names, is_external, mut around) = match completed {
+            Completed::Instance(id) | Completed::Function(id) => {
+                let function = &module.functions[id];
+                let chain = || core::iter::once(function).chain(module.completed_functions(function));
+                let declared = chain().last().unwrap_or(function);
+                let names = [Some(function.name), chain().find_map(|function| function.linkage_name)];
+                let around = module.scopes[declared.scope].parent;
+                (names, chain().any(|function| function.is_external), around)
+            }
+            Completed::Origin(id) | Completed::Variable(id) => {
+                let variable = &module.variables[id];
+                let declared = &module.variables[module.first_origin(id)];
+                let names = [declared.name, variable.linkage_name.or(declared.linkage_name)];
+                (names, variable.is_external || declared.is_external, Some(declared.scope))
+            }
+            Completed::Label(id) => {
+                ([Some(module.labels[id].name), None], false, Some(module.labels[id].scope))
+            }
+        };
         let number = |id: StringId| id.as_u32();
         let mut scopes = Vec::new();
         while let Some(scope) = around {
@@ -247,7 +288,7 @@ impl<'u> EntryWriter<'u> {
             around = module.scopes[scope].parent;
         }
         scopes.reverse();
-        named.completes([name.map(number), linkage_name.map(number)], is_external, scopes);
+        named.completes(names.map(|name| name.map(number)), is_external, scopes);
     }
 
     /// Writes an entity's attributes without a field.
@@ -394,6 +435,17 @@ impl<'u> EntryWriter<'u> {
         let has_column = |line: Option<SourceLine>| line.is_some_and(|line| line.column != 0);
         if line.is_some() && !has_column(line) && has_column(inherited) {
             self.info.unsigned(gimli::DW_AT_decl_column, 0);
+        }
+    }
+
+    /// Writes the file of an inherited position, by its number in this unit, if an entry of another unit has the position and
+    /// this unit has the file. gdb 13 looks up the number of the other unit in this unit's files.
+    pub(super) fn file_elsewhere(&mut self, inherited: Option<SourceLine>) {
+        let module = self.module;
+        let Some(line) = inherited.filter(|line| module.files[line.file].unit != self.unit()) else { return };
+        let mut files = self.units.files.ids(self.unit()).map(FileId::from_u32);
+        if let Some(own) = files.find(|&own| module.path_of(own) == module.path_of(line.file)) {
+            self.info.unsigned(gimli::DW_AT_decl_file, self.units.file_number(self.unit(), own));
         }
     }
 

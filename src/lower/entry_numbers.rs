@@ -7,7 +7,9 @@ use super::loc::Entries;
 use super::units::Units;
 use crate::emit::info::UnitEntry;
 use crate::emit::named::EntryRef;
-use crate::model::{Entity, FunctionId, ProcedureId, ScopeId, TypeId, UnitId, VariableId, VariantPartId};
+use crate::model::{
+    Entity, FunctionId, LabelId, ProcedureId, ScopeId, TypeId, UnitId, VariableId, VariantPartId,
+};
 
 /// References to a unit's entries, numbered before they have offsets.
 pub(super) struct EntryNumbers<'u> {
@@ -35,6 +37,7 @@ struct UnitEntities<'u> {
     /// Data members and enumerators to which an entry refers.
     members: KindEntities<'u>,
     scopes: KindEntities<'u>,
+    labels: KindEntities<'u>,
     count: u32,
 }
 
@@ -68,6 +71,7 @@ impl<'u> UnitEntities<'u> {
             variant_parts: next(&units.parts.variant_parts),
             members: next(&units.parts.members_by_unit),
             scopes: next(&units.scopes),
+            labels: next(&units.scope_items.labels),
             count,
         }
     }
@@ -131,6 +135,11 @@ impl<'u> EntryNumbers<'u> {
     /// Entry for a data member or enumerator, by its number in the [members](super::units::TypeParts::member).
     pub(super) fn member(&self, number: u32) -> EntryRef {
         self.of_unit.members.entry(number)
+    }
+
+    /// Entry for a label in a function without code.
+    pub(super) fn label(&self, id: LabelId) -> EntryRef {
+        self.of_unit.labels.entry(id.as_u32())
     }
 
     /// Entry for a namespace, or for a block in an abstract instance.

@@ -142,7 +142,11 @@ fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
     };
     let inherited = || module.completed_functions(function);
     out.names(Some(function.name), function.linkage_name, completed);
-    out.declared_over(function.line, inherited().find_map(|inherited| inherited.line));
+    let inherited_line = inherited().find_map(|inherited| inherited.line);
+    out.declared_over(function.line, inherited_line);
+    if function.line.is_none() {
+        out.file_elsewhere(inherited_line);
+    }
     let has_prototype =
         module.units[module.scopes[function.scope].unit].has_prototypes() && !function.is_unprototyped;
     if completed.is_none() && has_prototype {

@@ -1,9 +1,9 @@
 //! Import and label entries: DWARF 5 sections 3.2.3 and 3.6.
 
-use super::entry::EntryWriter;
+use super::entry::{Completed, EntryWriter};
 use super::open::{Instance, has_labels, is_first};
 use crate::error::Result;
-use crate::model::{ImportId, Imported, LabelId, NamespaceKind, ScopeKind};
+use crate::model::{ImportId, Imported, LabelId, NamespaceKind, ScopeKind, SourceLine};
 
 /// Writes an import, in a function's abstract instance if there is one.
 pub(super) fn write_import(
@@ -48,9 +48,19 @@ pub(super) fn write_label(out: &mut EntryWriter<'_>, id: LabelId, instance: Opti
     if !has_labels(out.units, label.scope, instance) {
         return Ok(());
     }
-    out.info.begin_entry(gimli::DW_TAG_label, gimli::DW_CHILDREN_no, None);
-    out.name(Some(label.name));
-    out.declared(label.line);
+    let is_abstract = instance.is_none();
+    let is = is_abstract.then(|| out.expressions.numbers.label(id));
+    out.info.begin_entry(gimli::DW_TAG_label, gimli::DW_CHILDREN_no, is);
+    let origin = out.units.scope_items.label_origins.get(&id).copied();
+    let inherited = origin.and_then(|origin| module.labels[origin].line);
+    match origin {
+        Some(origin) => out.complete(Completed::Label(origin)),
+        None => out.name(Some(label.name)),
+    }
+    let position = |line: SourceLine| (module.path_of(line.file), line.line, line.column);
+    if label.line.map(position) != inherited.map(position) {
+        out.declared_over(label.line, inherited);
+    }
     if let (Some(pc), Some(function)) = (label.pc, module.function_of(label.scope)) {
         out.pc(gimli::DW_AT_low_pc, &module.functions[function], pc);
     }

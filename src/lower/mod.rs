@@ -65,6 +65,7 @@ mod procedures;
 mod register_types;
 mod scopes;
 mod section;
+mod sequences;
 mod shared_macros;
 mod signature;
 mod split;

@@ -6,7 +6,7 @@ use core::ops::Range;
 use smallvec::SmallVec;
 
 use super::children::ScopeItem;
-use super::entry::EntryWriter;
+use super::entry::{Completed, EntryWriter};
 use super::lanes::{self, LaneProcedures};
 use super::lists::{Code, address_key};
 use super::open::{Child, Instance, Open, has_children, has_scope_entry, has_type_entry};
@@ -99,7 +99,8 @@ fn write(
             let is = instance.is_none().then(|| out.expressions.numbers.scope(id));
             out.info.begin_entry(gimli::DW_TAG_lexical_block, children(has_children), is);
             if let Some(origin) = module.scopes[id].origin {
-                out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.scope(origin));
+                let unit = module.scopes[origin].unit;
+                out.refer(gimli::DW_AT_abstract_origin, unit, |numbers| numbers.scope(origin));
             }
             // A concrete block inherits the line that its abstract block states.
             let line = module.scopes[id].line;
@@ -119,7 +120,7 @@ fn write(
                 None => None,
             };
             out.info.begin_entry(gimli::DW_TAG_inlined_subroutine, children(has_children), None);
-            out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.function(*function));
+            out.complete(Completed::Instance(*function));
             code(out, id, instance);
             out.call_line(*call);
             discriminator(out, id);

@@ -41,8 +41,8 @@ impl Contents {
         let module = units.module;
         let consumer = units.consumer;
         let functions: Vec<FunctionId> = units.functions.ids(id).map(FunctionId::from_u32).collect();
-        let has_code = |&id: &FunctionId| module.functions[id].address.is_some();
-        let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
+        let is_in_unit = |&id: &FunctionId| module.functions[id].is_in_unit();
+        let code: Vec<FunctionId> = functions.iter().copied().filter(is_in_unit).collect();
         let is_in_parts = code.iter().any(|&id| module.functions[id].is_in_parts());
         let code_ranges = joined_code(module, &code);
         // Before DWARF 5, addresses in lists are relative to the unit's address, which is 0 for several functions.

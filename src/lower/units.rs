@@ -8,6 +8,7 @@ use indexmap::IndexSet;
 use super::by_unit::ByUnit;
 use super::children::{Children, ListCount, ScopeItem, ScopeItems};
 use super::loc::Memo;
+use super::sequences::{Sequences, sequences};
 use super::shared_macros::SharedMacros;
 use super::type_units::TypeUnits;
 use crate::consumer::{Consumer, Policy};
@@ -74,9 +75,10 @@ pub(super) struct TypeParts {
     pub(super) members_by_unit: ByUnit,
 }
 
-/// Lists that several units use.
+/// Lists that several units or functions use.
 pub(super) struct Shared<'m> {
     pub(super) macros: SharedMacros<'m>,
+    pub(super) sequences: Sequences<'m>,
     /// Whether other units have the same file names, which are then stored once.
     pub(super) has_others: bool,
 }
@@ -194,6 +196,7 @@ impl<'m> Units<'m> {
             type_units,
             shared: Shared {
                 macros: SharedMacros::new(module, consumer),
+                sequences: sequences(module),
                 has_others: module.units.len() > 1,
             },
             scratch: Mutex::default(),

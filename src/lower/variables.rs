@@ -99,7 +99,7 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
     out.info.begin_entry(tag, gimli::DW_CHILDREN_no, Some(is));
     match origin {
         Some(origin) => {
-            out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.origin(origin));
+            out.complete(Completed::Origin(origin));
             if variable.origin.is_some() {
                 instance_attributes(out, variable);
             }
@@ -131,6 +131,9 @@ fn attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
     let inherited = Inherited::new(out.module, variable.specification);
     out.names(variable.name, variable.linkage_name, variable.specification.map(Completed::Variable));
     out.declared_over(variable.line, inherited.line);
+    if variable.line.is_none() {
+        out.file_elsewhere(inherited.line);
+    }
     if inherited.ty != Some(variable.ty) {
         out.type_of(Some(variable.ty));
     }
@@ -145,6 +148,9 @@ fn instance_attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
     }
     if variable.line != inherited.line {
         out.declared_over(variable.line, inherited.line);
+        if variable.line.is_none() && out.module.function_of(variable.scope).is_none() {
+            out.file_elsewhere(inherited.line);
+        }
     }
     if inherited.ty != Some(variable.ty) {
         out.type_of(Some(variable.ty));

@@ -171,6 +171,7 @@ impl Module {
         self.lists.ranges.extend(new.lists.ranges);
         self.lists.macros.extend(new.lists.macros);
         self.lists.attributes.extend(new.lists.attributes);
+        self.lists.sequences.extend(new.lists.sequences);
         let parameters = new.lists.parameters_and_statics.into_iter();
         let parameters = parameters.map(|id| VariableId::new(id.index() + moved.variables, moved.owner));
         self.lists.parameters_and_statics.extend(parameters);

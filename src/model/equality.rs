@@ -68,6 +68,8 @@ impl PartialEq for Module {
             ranges,
             macros,
             attributes,
+            // A form of the output, and no fact.
+            sequences: _,
         } = lists;
         *target == other.target
             && *strings == other.strings
@@ -145,6 +147,8 @@ impl<'m> Canonical<'m> {
         module.lists.rows.iter_mut().for_each(|row| row.file.store(to));
         module.lists.macros.iter_mut().for_each(|step| step.store(to));
         module.lists.attributes.iter_mut().for_each(|attribute| attribute.store(to));
+        let sequences = module.lists.sequences.iter_mut();
+        sequences.flat_map(|sequence| &mut sequence.parts).for_each(|part| part.function.store(to));
     }
 
     fn expr(&mut self, id: ExprId) -> ExprId {

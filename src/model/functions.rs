@@ -135,6 +135,11 @@ impl Function {
         }
     }
 
+    /// Whether the pc ranges of its unit have its code: not that of code with a frame alone, of which the unit says nothing.
+    pub(crate) fn is_in_unit(&self) -> bool {
+        self.address.is_some() && !(self.is_undescribed && self.rows.is_empty())
+    }
+
     /// Whether it has an abstract instance entry (DWARF 5 section 3.3.8.1): it was inlined, or has no code.
     pub(crate) fn has_abstract(&self) -> bool {
         self.is_inlined || self.address.is_none()

@@ -43,6 +43,7 @@ mod ids;
 mod imports_and_labels;
 #[cfg(feature = "spirv")]
 mod instances;
+mod label_origins;
 mod lanes;
 mod language;
 mod lines;
@@ -62,6 +63,7 @@ mod reach;
 mod recent;
 mod scope_mistakes;
 mod scopes;
+mod sequences;
 mod split;
 mod strings;
 mod text;
@@ -85,6 +87,7 @@ pub use ids::{
 pub use imports_and_labels::{Import, Imported, Label};
 #[cfg(feature = "spirv")]
 pub(crate) use instances::with_whole_instances;
+pub(crate) use label_origins::label_origins;
 pub(crate) use lanes::Lanes;
 pub use lanes::{Mask, Region, RegionKind, WholeWave};
 pub use language::Language;
@@ -112,6 +115,7 @@ pub use scopes::{
     Address, CompileUnit, File, NamespaceKind, Procedure, Scope, ScopeKind, SourceLine, Variable,
     VariableKind,
 };
+pub(crate) use sequences::{RowSequence, SequencePart};
 pub(crate) use strings::{Numbering, Strings};
 pub(crate) use tree::Tree;
 pub(crate) use types::is_type_tag;
@@ -184,6 +188,7 @@ pub(crate) struct Lists {
     pub(crate) macros: Vec<Macro>,
     /// Sorted by unit, then by owner.
     pub(crate) attributes: Vec<ExtraAttribute>,
+    pub(crate) sequences: Vec<RowSequence>,
 }
 
 impl Lists {
@@ -199,6 +204,7 @@ impl Lists {
             ranges,
             macros,
             attributes,
+            sequences,
         } = self;
         parameters_and_statics.clear();
         arguments.clear();
@@ -209,6 +215,7 @@ impl Lists {
         ranges.clear();
         macros.clear();
         attributes.clear();
+        sequences.clear();
     }
 }
 
@@ -522,6 +529,12 @@ impl Module {
         let function = self.function_of(self.variables[id].scope);
         !self.is_static_member(id)
             && function.is_some_and(|function| self.functions[function].address.is_none())
+    }
+
+    /// Directories and name of a file, which files of several units can share.
+    pub(crate) fn path_of(&self, file: FileId) -> (Option<StringId>, Option<StringId>, StringId) {
+        let file = &self.files[file];
+        (self.units[file.unit].directory, file.directory, file.name)
     }
 
     /// Returns whether a variable has one address in all instances of its function, as a static variable has.

@@ -237,6 +237,7 @@ fn written(
         code: if options.gc { ImportedCode::InObject } else { ImportedCode::All },
         threads: options.threads,
         types: types(dwarf, consumer, options),
+        has_sequences: true,
         ..ImportOptions::default()
     };
     let imported = import_read(object, target.clone(), dwarf, &import)?;

@@ -496,6 +496,7 @@ const LOWER: &[&str] = &[
     "children",
     "signature",
     "type_units",
+    "sequences",
     "units",
     "unencodable",
     "strings",

@@ -380,3 +380,79 @@ fn errors_that_a_fix_leaves_are_listed() {
     let plain = rewritten(&bytes, |_| {}).expect("it is rewritten");
     assert!(plain.unfixed.is_empty());
 }
+
+/// A constant that is a negative number in an unsigned form, and an instance of a function whose line has no file, as Zig
+/// writes them.
+const ZIG: &str = r#"
+	.text
+	.globl f
+	.type f,@function
+f:
+	ret
+	.size f,.-f
+.Lend:
+	.section .debug_abbrev,"",@progbits
+	.uleb128 1, 0x11
+	.byte 1
+	.uleb128 0x03, 0x08, 0x11, 0x01, 0x12, 0x07, 0, 0
+	.uleb128 2, 0x24
+	.byte 0
+	.uleb128 0x03, 0x08, 0x3e, 0x0b, 0x0b, 0x0b, 0, 0
+	.uleb128 3, 0x34
+	.byte 0
+	.uleb128 0x03, 0x08, 0x49, 0x13, 0x1c, 0x0f, 0, 0
+	.uleb128 4, 0x2e
+	.byte 0
+	.uleb128 0x03, 0x08, 0x3b, 0x0b, 0x39, 0x0b, 0x3c, 0x19, 0, 0
+	.uleb128 5, 0x2e
+	.byte 0
+	.uleb128 0x31, 0x13, 0x11, 0x01, 0x12, 0x07, 0, 0
+	.byte 0
+	.section .debug_info,"",@progbits
+.Lunit:
+	.long .Lafter - .Lstart
+.Lstart:
+	.short 5
+	.byte 1, 8
+	.long .debug_abbrev
+	.uleb128 1
+	.asciz "a.zig"
+	.quad f
+	.quad .Lend - f
+.Lint:
+	.uleb128 2
+	.asciz "i32"
+	.byte 5, 4
+	.uleb128 3
+	.asciz "minus"
+	.long .Lint - .Lunit
+	.uleb128 0xffffffffffffffff
+	.uleb128 3
+	.asciz "least"
+	.long .Lint - .Lunit
+	.uleb128 0xffffffff80000000
+.Lf:
+	.uleb128 4
+	.asciz "f"
+	.byte 7, 3
+	.uleb128 5
+	.long .Lf - .Lunit
+	.quad f
+	.quad .Lend - f
+	.byte 0
+.Lafter:
+"#;
+
+#[test]
+fn negative_constants_and_lines_of_instances_are_kept() {
+    let folder = Folder::new();
+    let Some(bytes) = compiled(&folder, GCC, ("a.s", ZIG), &["-c"]) else { return };
+    let lost = twice(&folder, &bytes);
+    assert!(lost.is_empty(), "{}", listed(&lost));
+    for file in ["before", "after"] {
+        let Some(ran) = DWARFDUMP.run_in(folder.path(), &["--debug-info", file]) else { return };
+        assert!(ran.out.contains("DW_AT_decl_line\t(7)"), "{file}: {ran}");
+        let Some(shown) = gdb(&folder, file, &["print minus", "print least"]) else { return };
+        assert!(shown.contains("= -1") && shown.contains("= -2147483648"), "{file}: {shown}");
+    }
+}

@@ -2,6 +2,7 @@
 //! are identical.
 
 mod arrays;
+mod breakpoints;
 mod command;
 mod containers;
 mod corpus;
@@ -18,6 +19,7 @@ mod instances;
 mod judged;
 mod kept;
 mod languages;
+mod link_time;
 mod linked;
 mod loaded;
 mod malformed;

@@ -112,6 +112,34 @@ fn types_of_later_units_are_not_copied() {
     assert_eq!(counts(&after.object), before);
 }
 
+const BLOCKS: &str = "volatile int sink;
+static inline __attribute__((always_inline)) bool is_odd(int x) { int low = x & 1; sink = low; return low; }
+static inline __attribute__((always_inline)) bool is_small(int x) { sink = x; return x < 100; }
+int scale(int x, int n) {
+  int sign = x < 0, result = x;
+  if (n > 3) { int shift = n - 3, tie = shift & 1; sink = shift; { int inner = tie + shift; sink = inner; } result += tie; }
+  if (is_odd(x)) result++;
+  if (is_small(n)) { int other = result * 2; sink = other; result = other; }
+  if (is_odd(n)) { int last = sink; sink = last + 1; result += last; }
+  return result + sign;
+}
+__attribute__((noinline)) int first(int n) { return scale(n, n + 1); }
+int main(int c, char **) { return first(c) + scale(c, 7) + scale(c * 3, c); }
+";
+
+/// The code of a function is before its abstract instance, and has inlined calls between the blocks.
+#[test]
+fn calls_stay_between_blocks() {
+    for level in ["-O1", "-O2"] {
+        for version in ["-gdwarf-4", "-gdwarf-5"] {
+            let Some(bytes) = linked(&Folder::new(), CLANGXX, &[version, level], &[("a.cc", BLOCKS)]) else {
+                return;
+            };
+            settles(&format!("{version} {level}"), &bytes);
+        }
+    }
+}
+
 /// Programs of five compilers, and objects that a linker made of several.
 #[test]
 fn compiled_objects_are_rewritten_once() {

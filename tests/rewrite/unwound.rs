@@ -1,7 +1,8 @@
 //! Frames of programs for CPUs that compilers rarely write: return addresses in other registers, registers that are saved
 //! by expressions, realigned stacks.
 
-use super::{loaded, rewritten};
+use super::debugged::shows_the_same;
+use super::{kept, loaded, rewritten};
 use crate::common::tools::{Folder, Tool};
 
 const GCC: Tool = Tool::new("gcc", "gcc");
@@ -152,5 +153,78 @@ fn frames_of_realigned_stacks_are_kept() {
         let Some([after, instructions]) = frames(&folder, "after.o") else { return };
         pretty_assertions::assert_eq!(rows(&before), rows(&after), "{level}");
         assert!(instructions.contains("DW_OP_breg6 (rbp)"), "{level}: {instructions}");
+    }
+}
+
+/// Code that an assembler writes without `-g`: neither a function nor a unit's rows have it.
+const ALONE: &str = r"
+	.cfi_sections .debug_frame
+	.text
+	.globl other
+	.type other,@function
+other:
+	.cfi_startproc
+	push %rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset 3, -16
+	call inner
+	pop %rbx
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size other,.-other
+	.globl third
+	.type third,@function
+third:
+	.cfi_startproc
+	sub $24, %rsp
+	.cfi_def_cfa_offset 32
+	call other
+	add $24, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size third,.-third
+	.section .note.GNU-stack
+";
+
+const CALLER: &str = "int third(void);
+volatile int n;
+int inner(void) { return ++n; }
+int main(int c, char **v) { return third() + c; }
+";
+
+/// gdb unwinds through code with a frame alone, and finds no unit at its pcs.
+#[test]
+fn frames_of_code_that_nothing_describes_are_kept() {
+    for version in ["-gdwarf-5", "-gdwarf-4", "-gdwarf-2"] {
+        let folder = Folder::new();
+        folder.file("b.s", ALONE);
+        folder.file("a.c", CALLER);
+        let Some(ran) = GCC.run_in(folder.path(), &["-c", "-o", "b.o", "b.s"]) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let flags = [
+            version,
+            "-O1",
+            "-fno-asynchronous-unwind-tables",
+            "-fomit-frame-pointer",
+            "-o",
+            "before",
+            "a.c",
+            "b.o",
+        ];
+        let Some(ran) = GCC.run_in(folder.path(), &flags) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(folder.path().join("before")).expect("a program");
+        let lost = kept::twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| !fact.contains(".debug_frame")), "{version}: {lost:#?}");
+        for file in ["before", "after"] {
+            let Some(ran) = READELF.run_in(folder.path(), &["--debug-dump=frames", file]) else { return };
+            let frames = ran.out.split(".debug_frame").nth(1).expect("frames");
+            assert_eq!(frames.matches(" FDE ").count(), 4, "{version} {file}: {ran}");
+        }
+        let commands =
+            ["break inner", "run", "bt", "up", "info frame", "up", "info frame", "info line other"];
+        shows_the_same(&folder, version, &commands);
     }
 }

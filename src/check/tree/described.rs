@@ -147,6 +147,13 @@ impl<'a> Described<'a> {
         parts(self.module, self.object, self.module.function(function))
     }
 
+    /// The code that a unit's pc ranges have, as addresses in the object.
+    pub(in crate::check) fn unit_code(self, id: UnitId) -> Vec<Range<u64>> {
+        let is_in_unit = |id: &&FunctionId| self.module.function(**id).is_in_unit();
+        let functions = self.index.functions[id].iter().filter(is_in_unit);
+        functions.flat_map(|&function| self.parts(function)).map(|part| part.code()).collect()
+    }
+
     /// Address of a pc in a function's code.
     pub(in crate::check) fn address_at(self, function: FunctionId, pc: u64) -> Option<u64> {
         place(self.module, self.object, self.module.function(function).address_at(pc)?)
@@ -337,6 +344,8 @@ impl<'a> Described<'a> {
                 let label = &module.labels[id];
                 let node = Node::new(dw::DW_TAG_label).named(module.string(label.name));
                 let node = self.declared(node, label.line);
+                let origin = self.index.label_origins.get(&id).map(|&origin| Entity::Label(origin));
+                let node = node.entry(dw::DW_AT_abstract_origin, origin);
                 self.extras(node, id).pc(dw::DW_AT_low_pc, self.address_of(instance, label.pc))
             }
             Entity::Call(id) => {
@@ -657,7 +666,28 @@ impl<'a> Described<'a> {
         }
         let function = data.origin.filter(|_| data.returns.is_none()).map_or(data, |id| module.function(id));
         node = node.entry(dw::DW_AT_type, function.returns.map(Entity::Type));
+        let has_file = chain().any(|function| function.line.is_some());
+        let completed = |data: &Function| data.origin.or(data.specification);
+        let first = if is_instance { Some(id) } else { completed(data) };
+        let completed = core::iter::successors(first, |&id| completed(module.function(id)));
+        node = self.inherited_lines(node, completed.filter(|_| !has_file));
         self.declared(node, chain().find_map(|function| function.line))
+    }
+
+    /// Adds the lines without a file of the entities that an entity completes: an instance has the line of its origin, and a
+    /// definition that of its declaration.
+    fn inherited_lines(
+        self,
+        mut node: Node<'a>,
+        completed: impl Iterator<Item = impl Into<AttributeOwner>>,
+    ) -> Node<'a> {
+        for attribute in completed.flat_map(|owner| self.module.attributes(owner)) {
+            let is_stated = |node: &Node<'_>| node.attributes.iter().any(|(name, _)| *name == attribute.name);
+            if DECLARED.contains(&attribute.name) && !is_stated(&node) {
+                node = self.extra(node, attribute);
+            }
+        }
+        node
     }
 
     /// Whether an entity has an attribute without a property.
@@ -690,6 +720,11 @@ impl<'a> Described<'a> {
         let linkage = chain().find_map(|variable| variable.linkage_name).map(|name| module.string(name));
         let has_abstract = instance.is_some_and(|function| self.has_abstract(function));
         let origin = variable.origin.or(has_abstract.then_some(id));
+        // The only entry of a variable outside functions has its location.
+        let abstract_entry = |id| match module.function_of(module.variable(id).scope) {
+            Some(_) => Entity::Abstract(id),
+            None => Entity::Variable(id),
+        };
         let mut node = Node::new(variable_tag(variable.kind))
             .named(module.name_of(id).unwrap_or(""))
             .entry(dw::DW_AT_type, Some(Entity::Type(variable.ty)))
@@ -702,26 +737,20 @@ impl<'a> Described<'a> {
                 chain().find_map(|variable| variable.accessibility).map(accessibility),
             )
             .entry(dw::DW_AT_specification, variable.specification.map(Entity::Variable))
-            .entry(dw::DW_AT_abstract_origin, origin.map(Entity::Abstract));
+            .entry(dw::DW_AT_abstract_origin, origin.map(abstract_entry));
         if let Some(name) = self.consumer.attributes.memory_space {
             node = node.number(name, chain().find_map(|variable| variable.memory_space).map(memory_space));
         }
         if origin != Some(id) {
             node = self.extras(node, id);
         }
-        // An instance has the line of its origin, and a definition that of its declaration.
         let has_file = chain().any(|variable| variable.line.is_some());
         let completed = |id: &VariableId| {
             let variable = module.variable(*id);
             variable.origin.or(variable.specification)
         };
         let completed = core::iter::successors(origin.or(variable.specification), completed);
-        for attribute in completed.filter(|_| !has_file).flat_map(|id| module.attributes(id)) {
-            let is_stated = |node: &Node<'_>| node.attributes.iter().any(|(name, _)| *name == attribute.name);
-            if DECLARED.contains(&attribute.name) && !is_stated(&node) {
-                node = self.extra(node, attribute);
-            }
-        }
+        node = self.inherited_lines(node, completed.filter(|_| !has_file));
         if self.has_location(entity, instance) {
             // The locations' space is compared with the locations.
             node = node.elsewhere([dw::DW_AT_location, dw::DW_AT_const_value]);

@@ -35,7 +35,8 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         importer.leave(entry, dw::DW_AT_byte_size, UnimportedReason::NoProperty);
     }
     let kind = match entry.tag() {
-        dw::DW_TAG_class_type => crate::model::CompositeKind::Class,
+        // Debuggers read an interface as a class.
+        dw::DW_TAG_class_type | dw::DW_TAG_interface_type => crate::model::CompositeKind::Class,
         dw::DW_TAG_union_type => crate::model::CompositeKind::Union,
         _ => crate::model::CompositeKind::Struct,
     };
@@ -52,6 +53,9 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     };
     place(importer, entry, ty);
     describe(importer, entry, ty);
+    if entry.tag() == dw::DW_TAG_interface_type {
+        importer.list(entry, None, UnimportedReason::AsClass);
+    }
     if let Some(passed) = importer.coded(entry, dw::DW_AT_calling_convention, &PASSED) {
         let set = importer.m.describe_type(ty).and_then(|mut ty| ty.passed(passed).map(drop));
         importer.accept(entry, dw::DW_AT_calling_convention, set);

@@ -27,7 +27,10 @@ use describe::{describe, separate};
 /// Makes a type. The types that it needs exist, unless they are not imported.
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
     let made = match entry.tag() {
-        dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type => {
+        dw::DW_TAG_structure_type
+        | dw::DW_TAG_class_type
+        | dw::DW_TAG_interface_type
+        | dw::DW_TAG_union_type => {
             return composite::make(importer, entry);
         }
         tag => {
