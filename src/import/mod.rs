@@ -67,6 +67,7 @@ mod undescribed;
 mod unimported;
 mod unit_order;
 mod units;
+mod unowned;
 mod variables;
 
 pub use discarded::ImportedCode;
@@ -288,6 +289,7 @@ fn import_files(
             ..UnimportedFact::new(".debug_info", offset, reason)
         });
     }
+    unimported.extend(unowned::facts(object, dwarf));
     entries.sort();
     let mut module = m.finish()?;
     module.order_entries(&positions);

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::common::tools::{Folder, Tool};
 use crate::common::{cubin, with};
-use crate::rewrite::nvlink::{FIRST, SECOND, linked};
+use crate::rewrite::nvlink::{FIRST, SECOND, X, Y, linked};
 use crate::sass::{DWARFDUMP, replacing, target};
 
 const READELF: Tool = Tool::new("readelf", "binutils");
@@ -187,6 +187,35 @@ fn frames_keep_all_registers() {
             assert!(before.iter().any(|row| row.contains(rule)), "{processor} {rule}: {before:#?}");
         }
         assert_eq!(before, after, "{processor}");
+    }
+}
+
+/// `-lineinfo` leaves a line table to which no unit refers, and no unit for frames. llvm-dwarfdump counts both.
+#[test]
+fn lines_and_frames_without_units_are_listed() {
+    for (debug, of_units) in [(["-lineinfo", "-lineinfo"], 0), (["-G", "-lineinfo"], 1)] {
+        for processor in ["sm_80", "sm_120"] {
+            let sources = [(X, debug[0]), (Y, debug[1])];
+            let Some(bytes) = linked(processor, &sources, &["-g"]) else { return };
+            let folder = Folder::new();
+            let path = folder.file("a.cubin", &bytes);
+            let Some(ran) =
+                DWARFDUMP.run(&["--debug-line".as_ref(), "--debug-frame".as_ref(), path.as_os_str()])
+            else {
+                return;
+            };
+            let count = |text: &str| ran.out.lines().filter(|line| line.contains(text)).count();
+            let imported = import(&bytes, &ImportOptions::default()).expect("the cubin is imported");
+            let listed = |section: &str| {
+                let facts = imported.unimported.iter().filter(|fact| fact.section == section);
+                facts.filter(|fact| fact.reason == UnimportedReason::NoFunction).count()
+            };
+            let name = format!("{processor} {debug:?}");
+            // The unit of `-G` has a table, and a kernel with a frame.
+            assert_eq!(listed(".debug_line"), count("Line table prologue:") - of_units, "{name}");
+            assert_eq!(listed(".debug_frame"), count(" FDE ") - of_units, "{name}");
+            assert!(listed(".debug_line") == 2 - of_units && listed(".debug_frame") > 0, "{name}");
+        }
     }
 }
 
