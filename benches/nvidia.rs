@@ -2,7 +2,8 @@
 //! with `cuobjdump`.
 //!
 //! A kernel has 100,000 instructions and 20,000 variables in blocks of five instructions. With `ptxas`, a tenth of it
-//! becomes a cubin; `EITRI_BENCH_FILE` names another one. `nvlink` merges 1,000 kernels of 40 instructions. The last lines are `ratio NAME VALUE`: the peer's number
+//! becomes a cubin; `EITRI_BENCH_FILE` names another one. `nvlink` merges 1,000 kernels of 40 instructions, and a rewrite of the
+//! result is compared with the link. The last lines are `ratio NAME VALUE`: the peer's number
 //! divided by ours, so that larger is better for us. See `README.md` here.
 
 #[path = "emission/memory.rs"]
@@ -23,6 +24,7 @@ use eitri::emit::ptx::{self, PtxAttachOptions};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine};
 use eitri::op::Dialect;
+use eitri::rewrite::{RewriteOptions, rewrite};
 use eitri::target::{Sm, Target};
 
 #[global_allocator]
@@ -109,17 +111,26 @@ fn cubin(folder: &Path, target: &Target) -> Option<PathBuf> {
     ptxas.status().is_ok_and(|status| status.success()).then_some(out)
 }
 
+/// A cubin that nvlink has merged.
+struct Merged {
+    path: PathBuf,
+    /// nvlink's time.
+    linked: Duration,
+}
+
 /// 1,000 small kernels, merged by nvlink; `None` without it. One is assembled; the others differ in the name.
-fn merged(folder: &Path, target: &Target) -> Option<PathBuf> {
+fn merged(folder: &Path, target: &Target, processor: &str) -> Option<Merged> {
     let count = 40;
-    let [source, object, out] = ["k.ptx", "k.o", "merged.cubin"].map(|name| folder.join(name));
+    let [source, object, out] =
+        ["k.ptx", "k.o", &format!("merged.{processor}.cubin")].map(|name| folder.join(name));
     std::fs::write(&source, attached(&text(count), &module(target, count).expect("a module"))).ok()?;
+    let arch = format!("-arch={processor}");
     let mut ptxas = Command::new("ptxas");
-    ptxas.args(["-arch=sm_80", "-g", "-c"]).arg(&source).arg("-o").arg(&object).stderr(Stdio::null());
+    ptxas.args([&arch, "-g", "-c"]).arg(&source).arg("-o").arg(&object).stderr(Stdio::null());
     ptxas.status().ok().filter(|status| status.success())?;
     let bytes = std::fs::read(&object).ok()?;
     let mut nvlink = Command::new("nvlink");
-    nvlink.args(["-g", "-arch=sm_80", "-o"]).arg(&out).stderr(Stdio::null());
+    nvlink.args(["-g", &arch, "-o"]).arg(&out).stderr(Stdio::null());
     for number in 0..1000 {
         let name = format!("k{number:05}");
         let path = folder.join(format!("{name}.o"));
@@ -132,7 +143,33 @@ fn merged(folder: &Path, target: &Target) -> Option<PathBuf> {
         std::fs::write(&path, one).ok()?;
         nvlink.arg(path);
     }
-    nvlink.status().is_ok_and(|status| status.success()).then_some(out)
+    let start = Instant::now();
+    let is_linked = nvlink.status().is_ok_and(|status| status.success());
+    is_linked.then(|| Merged { path: out, linked: start.elapsed() })
+}
+
+/// Measures a rewrite of a merged cubin, and compares it with the time of the link.
+fn compare_rewrite(name: &str, merged: Option<&Merged>) {
+    let Some(merged) = merged else { return println!("NVIDIA's tools are missing: no {name}") };
+    let bytes = std::fs::read(&merged.path).expect("the cubin");
+    let run = || rewrite(&bytes, &RewriteOptions::default()).expect("a rewritten cubin").object.len();
+    let mut taken = Vec::new();
+    for _ in 0..3 {
+        let start = Instant::now();
+        black_box(run());
+        taken.push(start.elapsed());
+    }
+    let ours = median(taken);
+    let peer = merged.linked.as_secs_f64();
+    let peak = memory::peak_of(run);
+    println!(
+        "{name}, cubin of {} bytes: eitri {:.1} ms, nvlink {:.1} ms",
+        bytes.len(),
+        ours * 1e3,
+        peer * 1e3
+    );
+    println!("peak memory for each byte of the cubin: {:.2}", peak.peak as f64 / bytes.len() as f64);
+    println!("ratio {name} {:.2}", peer / ours);
 }
 
 fn print(bytes: &[u8]) {
@@ -197,6 +234,9 @@ fn main() {
     let folder = std::env::temp_dir().join(format!("eitri-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     compare("cubin_dump", cubin(&folder, &target));
-    compare("merged_dump", merged(&folder, &target));
+    let [older, newer] = ["sm_80", "sm_120"].map(|processor| merged(&folder, &target, processor));
+    compare_rewrite("merged_rewrite", older.as_ref());
+    compare_rewrite("merged_rewrite_sm_120", newer.as_ref());
+    compare("merged_dump", older.map(|merged| merged.path));
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -493,6 +493,18 @@ fn nvidia_has_the_numbers_of_its_tools() {
     for number in [256, 0x0200_0008, 0x0b00_0040, 0x0500_0100, 0x0700_0000, 0x2500, 0x25_7220] {
         assert_eq!(target.register(Reg(number)), None, "{number:#x}");
     }
+    // nvdisasm prints these names for operands with these numbers (`uniform_registers_are_those_of_the_disassembly`).
+    for processor in ["sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121"] {
+        let target = Target::named(&format!("nvptx-{processor}")).unwrap();
+        for (number, name) in [(0x3e, "UR62"), (0x3f, "UR63"), (0x4d, "UR77"), (0xfe, "UR254"), (0xff, "URZ")]
+        {
+            let reg = Reg(0x0b00_0000 | number);
+            let register = target.register(reg).unwrap();
+            assert_eq!((&*register.name().to_string(), register.lane_bits(), register.lanes), (name, 32, 1));
+            assert_eq!(target.register_named(name).unwrap(), reg);
+        }
+        assert_eq!(target.register(Reg(0x0b00_0100)), None);
+    }
     for (class, name) in
         [(4, "const"), (5, "global"), (6, "local"), (7, "param"), (8, "shared"), (12, "default")]
     {

@@ -235,7 +235,8 @@ impl FrameBuilder<'_> {
     /// # Errors
     /// Same errors as [`cfa`](Self::cfa); [`DoesNotFit`](crate::error::ErrorKind::DoesNotFit) where the register is
     /// larger than the location, [`BadArgument`](crate::error::ErrorKind::BadArgument) where the location is a part or
-    /// lane of the register itself, or memory that each lane has separately.
+    /// lane of the register itself, or memory that each lane has separately, if the target's expressions do not belong to one
+    /// [thread](crate::target::Target::has_lane_expressions).
     ///
     /// # Example
     ///

@@ -506,10 +506,7 @@ fn compare_column_at<'o>(
         Column::Cfa => frame.cfa(),
         Column::Register(reg) => frame.saved(reg),
     });
-    let bits = match column {
-        Column::Cfa => 8,
-        Column::Register(reg) => module.target.register(reg).map_or(0, |register| register.bits),
-    };
+    let bits = module.ruled_bits(column, rule).unwrap_or(0);
     let order = module.target.byte_order();
     let actual = match actual {
         Ok(actual) => eval::spans(&actual, bits.into(), order)

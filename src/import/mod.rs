@@ -68,6 +68,7 @@ mod undescribed;
 mod unimported;
 mod unit_order;
 mod units;
+mod unowned;
 mod variables;
 
 pub use discarded::ImportedCode;
@@ -296,6 +297,7 @@ fn import_files(
             ..UnimportedFact::new(".debug_info", offset, reason)
         });
     }
+    unimported.extend(unowned::facts(object, dwarf));
     entries.sort();
     let mut module = m.finish()?;
     module.order_entries(&positions);

@@ -33,13 +33,10 @@ pub(super) struct Symbols<'o> {
 
 impl<'o> Symbols<'o> {
     pub(super) fn new(object: &'o Object<'_>) -> Self {
-        // A cubin's memories for data are separate, and several of them begin at 0.
-        let is_placed =
-            |section: &ElfSection<'_>| section.is_loaded() && !(object.is_cubin() && section.address == 0);
         let mut sections: Vec<_> = object
             .sections()
             .iter()
-            .filter(|section| is_placed(section) && section.size > 0)
+            .filter(|section| is_placed(object, section) && section.size > 0)
             .map(|section| section.address..section.address.saturating_add(section.size))
             .collect();
         sections.sort_by_key(|range| range.start);
@@ -52,7 +49,8 @@ impl<'o> Symbols<'o> {
         if !are_fixed {
             of_sections = section_symbols(object);
             // The signature of a group is a symbol, too, which is in no memory.
-            let is_loaded = |index: usize| object.sections().get(index).is_some_and(is_placed);
+            let is_loaded =
+                |index: usize| object.sections().get(index).is_some_and(|section| is_placed(object, section));
             let named = object.symbols().iter().filter(|symbol| {
                 !symbol.name.is_empty()
                     && !matches!(symbol.kind, ElfSymbolKind::Section | ElfSymbolKind::File)
@@ -147,6 +145,11 @@ impl<'o> Symbols<'o> {
     }
 }
 
+/// Whether an address tells that it is in a section. A cubin's memories for data are separate, and several of them begin at 0.
+fn is_placed(object: &Object<'_>, section: &ElfSection<'_>) -> bool {
+    section.is_loaded() && !(object.is_cubin() && section.address == 0)
+}
+
 /// Returns symbols by address; at one address, the best name is the last.
 fn sorted<'o>(symbols: Vec<&'o ElfSymbol<'_>>) -> Vec<(u64, &'o str)> {
     let ranked = symbols.into_iter().map(|symbol| {
@@ -158,18 +161,18 @@ fn sorted<'o>(symbols: Vec<&'o ElfSymbol<'_>>) -> Vec<(u64, &'o str)> {
     ranked.into_iter().map(|(address, _, _, name)| (address, name)).collect()
 }
 
-/// Returns the symbols of loaded sections whose names no other symbol has, sorted by address.
+/// Returns the symbols of sections with an address of their own, whose names no other symbol has, sorted by address.
 fn section_symbols<'o>(object: &'o Object<'_>) -> Vec<(u64, &'o str)> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for symbol in object.symbols() {
         *counts.entry(&symbol.name).or_default() += 1;
     }
-    let is_loaded = |index: usize| {
-        object.sections().get(index).is_some_and(|section| section.is_loaded() && section.size > 0)
+    let is_in_memory = |index: usize| {
+        object.sections().get(index).is_some_and(|section| is_placed(object, section) && section.size > 0)
     };
     let symbols = object.symbols().iter().filter(|symbol| {
         symbol.kind == ElfSymbolKind::Section
-            && symbol.section.is_some_and(is_loaded)
+            && symbol.section.is_some_and(is_in_memory)
             && counts.get(&*symbol.name) == Some(&1)
     });
     let mut symbols: Vec<(u64, &str)> = symbols.map(|symbol| (symbol.address, &*symbol.name)).collect();

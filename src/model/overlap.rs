@@ -91,10 +91,10 @@ impl Module {
     fn saved_items(&self, function: FunctionId, items: &mut Vec<Item>) {
         for rule in self.frame(function) {
             let Column::Register(reg) = rule.column else { continue };
-            let Some(register) = self.target.register(reg) else { continue };
+            let Some(bits) = self.ruled_bits(rule.column, Some(rule)) else { continue };
             let first = items.len();
             let who = Sharer::Saved(reg);
-            self.items(rule.loc, register.bits.into(), &rule.pcs(), who, items);
+            self.items(rule.loc, bits.into(), &rule.pcs(), who, items);
             // A register saved in itself shares no bits.
             let mut index = first;
             while index < items.len() {

@@ -3,15 +3,19 @@
 use std::path::Path;
 
 use eitri::build::Builder;
+use eitri::check::check;
+use eitri::emit::elf::attach_with;
 use eitri::import::{ImportOptions, ImportedDwarf, ImportedExpressions, UnimportedReason, import};
 use eitri::json::write_unimported;
+use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::target::{Sm, Target};
 use serde_json::{Value, json};
 
 use crate::common::tools::{Folder, Tool};
 use crate::common::{cubin, with};
-use crate::rewrite::nvlink::{FIRST, SECOND, linked};
+use crate::rewrite::nvlink::{FIRST, SECOND, X, Y, linked};
+use crate::sass::{DWARFDUMP, replacing, target};
 
 const READELF: Tool = Tool::new("readelf", "binutils");
 const CUOBJDUMP: Tool = Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI");
@@ -126,12 +130,108 @@ fn frames_are_in_local_memory_of_the_thread() {
     assert!(text.contains(frame), "{text}");
 }
 
+/// Rows of frames as `llvm-dwarfdump` prints them, without rows that repeat the row before; `None` without it. A register
+/// without a rule keeps its value, as with the rule `same`.
+fn rows(folder: &Folder, cubin: &[u8]) -> Option<Vec<String>> {
+    let path = folder.file("frames.cubin", cubin);
+    let ran = DWARFDUMP.run(&["--debug-frame".as_ref(), path.as_os_str()])?;
+    assert!(ran.succeeded, "{}", ran.errors);
+    let mut rows: Vec<String> = Vec::new();
+    for frame in ran.out.split(" FDE ").skip(1) {
+        let is_row = |line: &&str| line.starts_with("  0x") && line.contains(": CFA=");
+        let mut last = String::new();
+        for row in frame.lines().filter(is_row) {
+            let (pc, rules) = row.split_once(": CFA=").expect("rules");
+            let (cfa, registers) = rules.split_once(": ").unwrap_or((rules, ""));
+            let others: Vec<&str> = registers.split(", ").filter(|rule| !rule.ends_with("=same")).collect();
+            let rules = format!("CFA={cfa}: {}", others.join(", "));
+            if last != rules {
+                rows.push(format!("{pc}: {rules}"));
+            }
+            last = rules;
+        }
+    }
+    Some(rows)
+}
+
+/// A function that saves registers in its frame: what it needs after a call, and the return address.
+const SAVING: &str = r#"
+extern "C" __device__ __noinline__ int inner(int n) { return n * 3; }
+extern "C" __device__ __noinline__ int outer(int n) { return inner(n) + inner(n + 1) * n; }
+extern "C" __global__ void k(int *p) { *p = outer(*p); }"#;
+
+/// Frames of ptxas name uniform registers up to UR61, and up to UR77 from sm_100 on, and registers saved in the thread's local
+/// memory. Written again, the frames have the rules that llvm-dwarfdump prints for the original.
+#[test]
+fn frames_keep_all_registers() {
+    for (processor, last) in [("sm_75", 61), ("sm_80", 61), ("sm_100", 77), ("sm_120", 77)] {
+        let Some(bytes) = linked(processor, &[(SAVING, "-G")], &["-g"]) else { return };
+        let imported = import(&bytes, &ImportOptions::default()).expect("the cubin is imported");
+        let left = imported.unimported.iter().filter(|fact| fact.section == ".debug_frame");
+        assert_eq!(left.map(ToString::to_string).collect::<Vec<_>>(), [""; 0], "{processor}");
+        let rule = format!("\"UR{last}\",\"undefined\"");
+        assert!(imported.module.to_json().contains(&rule), "{processor}");
+        assert_eq!(imported.module.warnings(), [], "{processor}");
+        let consumer = Consumer::cuda_gdb_sass();
+        let written = lower(&imported.module, &consumer, Policy::Partial).expect("sections");
+        let attached =
+            attach_with(&bytes, &target(processor), &written.sections, &replacing()).expect("a cubin");
+        let report = check(&imported.module, &consumer, &written.omissions, &attached).expect("a report");
+        assert!(report.findings.is_empty(), "{processor}: {report}");
+        let folder = Folder::new();
+        let [Some(before), Some(after)] = [&bytes, &attached].map(|bytes| rows(&folder, bytes)) else {
+            return;
+        };
+        let rule = format!("reg{}=undefined", 0x0b00_0000 + last);
+        for rule in [rule.as_str(), "=[CFA-"] {
+            assert!(before.iter().any(|row| row.contains(rule)), "{processor} {rule}: {before:#?}");
+        }
+        assert_eq!(before, after, "{processor}");
+    }
+}
+
+/// `-lineinfo` leaves a line table to which no unit refers, and no unit for frames. llvm-dwarfdump counts both.
+#[test]
+fn lines_and_frames_without_units_are_listed() {
+    for (debug, of_units) in [(["-lineinfo", "-lineinfo"], 0), (["-G", "-lineinfo"], 1)] {
+        for processor in ["sm_80", "sm_120"] {
+            let sources = [(X, debug[0]), (Y, debug[1])];
+            let Some(bytes) = linked(processor, &sources, &["-g"]) else { return };
+            let folder = Folder::new();
+            let path = folder.file("a.cubin", &bytes);
+            let Some(ran) =
+                DWARFDUMP.run(&["--debug-line".as_ref(), "--debug-frame".as_ref(), path.as_os_str()])
+            else {
+                return;
+            };
+            let count = |text: &str| ran.out.lines().filter(|line| line.contains(text)).count();
+            let imported = import(&bytes, &ImportOptions::default()).expect("the cubin is imported");
+            let listed = |section: &str| {
+                let facts = imported.unimported.iter().filter(|fact| fact.section == section);
+                facts.filter(|fact| fact.reason == UnimportedReason::NoFunction).count()
+            };
+            let name = format!("{processor} {debug:?}");
+            // The unit of `-G` has a table, and a kernel with a frame.
+            assert_eq!(listed(".debug_line"), count("Line table prologue:") - of_units, "{name}");
+            assert_eq!(listed(".debug_frame"), count(" FDE ") - of_units, "{name}");
+            assert!(listed(".debug_line") == 2 - of_units && listed(".debug_frame") > 0, "{name}");
+        }
+    }
+}
+
 /// The code of each function of a linked cubin is at 0 in the file: pcs are those of a function, which ends where readelf says.
-/// nvlink writes the registers of the finalizer into frames for sm_100 and later. A fact of a frame belongs to the function's
-/// unit, and the map of registers belongs to no unit.
+/// A fact of a frame belongs to the function's unit, and the map of registers belongs to no unit. The rules of UR77 become
+/// rules of a register with a class that does not exist.
 #[test]
 fn facts_of_functions_have_their_units_and_pcs() {
-    let Some(bytes) = linked("sm_100", &[(FIRST, "-G"), (SECOND, "-G")], &["-g"]) else { return };
+    let Some(mut bytes) = linked("sm_100", &[(FIRST, "-G"), (SECOND, "-G")], &["-g"]) else { return };
+    // `DW_CFA_undefined` with a number in LEB128.
+    let [uniform, unknown] = [[0x07, 0xcd, 0x80, 0x80, 0x58], [0x07, 0xcd, 0x80, 0x80, 0x60]];
+    for at in 0..bytes.len() {
+        if bytes[at..].starts_with(&uniform) {
+            bytes[at..at + unknown.len()].copy_from_slice(&unknown);
+        }
+    }
     let folder = Folder::new();
     let path = folder.file("a.cubin", &bytes);
     let Some(ran) = READELF.run(&["-sW".as_ref(), path.as_os_str()]) else { return };

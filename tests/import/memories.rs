@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use eitri::check::check;
 use eitri::emit::elf::attach_with;
 use eitri::import::{ImportOptions, import};
+use eitri::lint::{LintCode, LintFinding, LintOptions, lint};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::Module;
+use eitri::read::{ElfSymbol, ElfSymbolKind, Object};
 use serde_json::{Value, json};
 
 use crate::common::tools::{Folder, Tool};
@@ -82,25 +84,30 @@ fn printed(folder: &Folder, cubin: &[u8]) -> Option<Vec<[String; 3]>> {
     Some(found)
 }
 
-/// The class of a variable's entry states its memory, and the relocation of its address names the symbol: an address alone
-/// tells neither. The addresses are those that nvcc's code has: parameters are in constant bank 0 from 0x160 on
-/// (`c[0x0][0x160]`), and the frame of `fill` has 16 bytes for `own` below the canonical frame address.
-#[test]
-fn memories_are_those_of_the_classes() {
+/// Compiles and links the sources: `a.sm_80.cubin` is relocatable, and `linked.cubin` is linked.
+fn compiled() -> Option<Folder> {
     let folder = Folder::new();
     folder.file("a.cu", MEMORIES);
     folder.file("b.cu", "__device__ int sum(int a) { return a * 3; }");
     for name in ["a", "b"] {
         let arguments = ["-arch=sm_80", "-G", "-dc", &format!("{name}.cu"), "-o", &format!("{name}.o")];
-        let Some(ran) = NVCC.run_in(folder.path(), &arguments) else { return };
+        let ran = NVCC.run_in(folder.path(), &arguments)?;
         assert!(ran.succeeded, "{ran}");
     }
-    let arguments = ["-xelf", "all", "a.o"];
-    let Some(ran) = CUOBJDUMP.run_in(folder.path(), &arguments) else { return };
+    let ran = CUOBJDUMP.run_in(folder.path(), &["-xelf", "all", "a.o"])?;
     assert!(ran.succeeded, "{ran}");
     let arguments = ["-arch=sm_80", "-g", "a.o", "b.o", "-o", "linked.cubin"];
-    let Some(ran) = NVLINK.run_in(folder.path(), &arguments) else { return };
+    let ran = NVLINK.run_in(folder.path(), &arguments)?;
     assert!(ran.succeeded, "{ran}");
+    Some(folder)
+}
+
+/// The class of a variable's entry states its memory, and the relocation of its address names the symbol: an address alone
+/// tells neither. The addresses are those that nvcc's code has: parameters are in constant bank 0 from 0x160 on
+/// (`c[0x0][0x160]`), and the frame of `fill` has 16 bytes for `own` below the canonical frame address.
+#[test]
+fn memories_are_those_of_the_classes() {
+    let Some(folder) = compiled() else { return };
     let shared = |name: &str, linked: u64, is_linked: bool| match is_linked {
         // nvlink places shared variables, and leaves no relocation.
         true => json!({"memory": ["shared", linked]}),
@@ -138,6 +145,9 @@ fn memories_are_those_of_the_classes() {
 
         let report = check(&imported.module, &consumer, &written.omissions, &attached).expect("a report");
         assert!(report.findings.is_empty(), "{file}: {report}");
+        let findings = lint(&attached, &LintOptions::default()).expect("a report").findings;
+        let is_constant = |finding: &&LintFinding| finding.code == LintCode::ConstantAsAddress;
+        assert_eq!(findings.iter().find(is_constant), None, "{file}: a parameter is at a constant address");
         // llvm-dwarfdump applies no relocation of a cubin, and what the field of one contains differs.
         let [Some(before), Some(after)] = [&bytes, &attached].map(|bytes| printed(&folder, bytes)) else {
             return;
@@ -145,4 +155,33 @@ fn memories_are_those_of_the_classes() {
         assert!(before.len() >= 8, "{before:#?}");
         assert!(!is_linked || before == after, "{file}: {before:#?}, {after:#?}");
     }
+}
+
+/// A variable's address without class and without relocation is a number, also if a memory that begins at 0, such as constant
+/// bank 0, contains it. nvlink places the shared variables `other` at 0 and `tile` at 32.
+#[test]
+fn unplaced_memories_have_no_symbols_by_address() {
+    let Some(folder) = compiled() else { return };
+    let mut bytes = std::fs::read(folder.path().join("linked.cubin")).expect("a cubin");
+    let object = Object::read(&bytes).expect("a cubin");
+    let is_memory = |symbol: &&ElfSymbol<'_>| symbol.kind == ElfSymbolKind::Section && symbol.address == 0;
+    let mut memories = object.symbols().iter().filter(is_memory);
+    assert!(memories.any(|symbol| symbol.name == ".nv.constant0.k"), "{:?}", object.symbols());
+    let table = object.section(".debug_abbrev").expect("abbreviations");
+    let start = table.data.as_ptr().addr() - bytes.as_ptr().addr();
+    let end = start + table.data.len();
+    // An attribute with a number that no version of DWARF assigns takes the place of the class.
+    let class = [gimli::DW_AT_address_class.0 as u8, gimli::DW_FORM_data1.0 as u8];
+    let fields: Vec<usize> = (start..end - 1).filter(|&at| bytes[at..at + 2] == class).collect();
+    assert!(fields.len() > 1, "{fields:?}");
+    for field in fields {
+        bytes[field] = 0x06;
+    }
+    let imported = import(&bytes, &ImportOptions::default()).expect("the cubin is imported");
+    let found = locations(&imported.module);
+    // `DW_OP_addr` with a number.
+    assert_eq!(found["other"], json!({"expr": {"bytes": "030000000000000000"}}));
+    assert_eq!(found["tile"], json!({"expr": {"bytes": "032000000000000000"}}));
+    // A relocation names a symbol without a class, too.
+    assert_eq!(found["counter"], json!({"memory": ["default", {"address": ["counter", 0]}]}));
 }

@@ -408,6 +408,7 @@ const IMPORT: &[&str] = &[
     "macros",
     "frames",
     // Units, and files.
+    "unowned",
     "unit_order",
     "units",
     "rest",

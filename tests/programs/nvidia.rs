@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use eitri::emit::ptx;
 use eitri::lower::{Consumer, Policy, lower};
+use eitri::op::Reg;
+use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
 use super::built;
@@ -425,4 +427,40 @@ fn rows_alone_are_lines_of_optimized_code() {
         assert!(lines.values().any(|line| matches!(line, (6..=8, Some(4)))), "{processor}: {lines:?}");
         assert!(lines.values().any(|line| matches!(line, (9..=11, None))), "{processor}: {lines:?}");
     }
+}
+
+/// nvdisasm's name of a uniform register, by the number in the operand of an instruction that writes one.
+#[test]
+fn uniform_registers_are_those_of_the_disassembly() {
+    for processor in ["sm_80", "sm_90", "sm_100", "sm_103", "sm_107", "sm_110", "sm_120", "sm_121"] {
+        let folder = Folder::new();
+        let Some(path) = cubin(&folder, (processor, "-G -g")) else { return };
+        let mut bytes = std::fs::read(&path).expect("the cubin");
+        let Some(line) = moves_to_uniform(&path) else { return };
+        let line = line.first().expect("an instruction that writes a uniform register");
+        let (_, code) = line.rsplit_once("/* 0x").expect("the instruction's first 8 bytes");
+        let code = hex(code.trim_end_matches("*/").trim()).to_le_bytes();
+        let at = bytes.windows(8).position(|part| part == code).expect("the instruction");
+        let target = Target::named(&format!("nvptx-{processor}")).expect("a processor");
+        // Before sm_100, an operand has 6 bits.
+        let is_wide = processor.len() == "sm_100".len();
+        for number in [0, 5, 62, 63, 64, 77, 254, 255].into_iter().filter(|number| is_wide || *number < 64) {
+            // The destination is the third byte.
+            bytes[at + 2] = number;
+            let changed = folder.file("changed.cubin", &bytes);
+            let Some(lines) = moves_to_uniform(&changed) else { return };
+            let register = target.register(Reg(0x0b00_0000 | u64::from(number))).expect("a register");
+            assert!(
+                lines[0].contains(&format!(" {}, ", register.name())),
+                "{processor} {number}: {}",
+                lines[0]
+            );
+        }
+    }
+}
+
+/// The lines of a disassembly that move a general register to a uniform register, with the encoded instructions.
+fn moves_to_uniform(path: &Path) -> Option<Vec<String>> {
+    let text = NVDISASM.run(&["-hex".as_ref(), "-c".as_ref(), path.as_os_str()])?.clean();
+    Some(text.lines().filter(|line| line.contains(" R2UR ")).map(str::to_owned).collect())
 }

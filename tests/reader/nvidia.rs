@@ -48,6 +48,9 @@ fn homes_of_registers_have_class_and_number() {
         (0x0701_00a8, "local[R1+0xa8]"),
         (0x0900_0002, "UP2"),
         (0x0b00_0024, "UR36"),
+        // sm_100 and later have UR63; NVIDIA's debuggers take 255 for the register that reads as 0 on all processors.
+        (0x0b00_003f, "UR63"),
+        (0x0b00_00ff, "URZ"),
         (0x0c00_0001, "0xc000001"),
     ];
     for (number, text) in homes {

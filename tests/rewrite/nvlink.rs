@@ -71,10 +71,9 @@ pub fn linked(processor: &str, sources: &[(&str, &str)], options: &[&str]) -> Op
 pub fn disassembled(bytes: &[u8]) -> Option<String> {
     let folder = Folder::new();
     let path = folder.file("a.cubin", bytes);
-    let mut text = String::new();
-    for lines in ["-g", "-gp"] {
-        text += &NVDISASM.run(&["-gi".as_ref(), lines.as_ref(), "-c".as_ref(), path.as_os_str()])?.clean();
-    }
+    let text = NVDISASM
+        .run(&["-gi".as_ref(), "-g".as_ref(), "-gp".as_ref(), "-c".as_ref(), path.as_os_str()])?
+        .clean();
     let code = text.lines().filter(|line| !line.starts_with(".L_x_") && !line.contains(".size"));
     Some(code.map(|line| line.split("`(.L_x_").next().unwrap_or(line).to_owned() + "\n").collect())
 }

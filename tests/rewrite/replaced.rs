@@ -1,6 +1,8 @@
 //! Copies of a function that nvlink replaces by the copy of a later object, because that one needs fewer registers: rows and
 //! frames of both keep their relocation.
 
+use std::collections::BTreeMap;
+
 use eitri::import::UnimportedReason;
 use eitri::read::Object;
 use eitri::rewrite::RewriteChange;
@@ -25,30 +27,32 @@ extern "C" __global__ void KERNEL(float *p, int n) { *p = mix<float>(p, n); }"#;
 const MIX: &str = "_Z3mixIfET_PKS0_i";
 const PROCESSORS: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
 
-/// Options of two objects. The second object's function needs fewer registers.
-const PAIRS: [[&str; 2]; 5] = [
+/// Options of two objects. The second object's function needs fewer registers. `-Xptxas=-lineinfo` gives a function rows of
+/// the PTX alone, because the PTX has no source lines.
+const PAIRS: [[&str; 2]; 7] = [
     ["-lineinfo", "-G"],
     ["-lineinfo", "-lineinfo -maxrregcount=24"],
     ["-G", "-lineinfo -maxrregcount=24"],
     ["-O3", "-lineinfo -maxrregcount=24"],
     ["-lineinfo", "-O3 -maxrregcount=24"],
+    ["-lineinfo", "-Xptxas=-lineinfo -maxrregcount=24"],
+    ["-Xptxas=-lineinfo", "-lineinfo -maxrregcount=24"],
 ];
 
-/// Compiles each object of the pairs once, as `a0.o` and `b0.o` for the first pair.
+/// Name of an object of a pair, with its place in the pair. Equal options have one object.
+fn object(number: usize, place: usize) -> String {
+    let first = PAIRS.iter().position(|pair| pair[place] == PAIRS[number][place]).expect("the pair");
+    format!("{}{first}", ["a", "b"][place])
+}
+
+/// Compiles the objects of the pairs.
 fn objects(processor: &str) -> Option<Folder> {
     let folder = Folder::new();
-    for (place, name) in ["a", "b"].iter().enumerate() {
-        let source = SOURCE.replace("KERNEL", &format!("kernel_{name}"));
-        for (number, pair) in PAIRS.iter().enumerate() {
-            let first = PAIRS.iter().position(|other| other[place] == pair[place]).expect("the pair");
-            if first == number {
-                compiled(&folder, processor, name, &source, pair[place])?;
-                let object = std::fs::read(folder.path().join(format!("{name}.o"))).expect("an object");
-                folder.file(&format!("{name}{number}.o"), object);
-            } else {
-                let object =
-                    std::fs::read(folder.path().join(format!("{name}{first}.o"))).expect("an object");
-                folder.file(&format!("{name}{number}.o"), object);
+    for (number, pair) in PAIRS.iter().enumerate() {
+        for (place, kernel) in ["kernel_a", "kernel_b"].iter().enumerate() {
+            let name = object(number, place);
+            if !folder.path().join(format!("{name}.o")).exists() {
+                compiled(&folder, processor, &name, &SOURCE.replace("KERNEL", kernel), pair[place])?;
             }
         }
     }
@@ -57,20 +61,20 @@ fn objects(processor: &str) -> Option<Folder> {
 
 fn linked(folder: &Folder, processor: &str, options: &[&str], objects: &[&str]) -> Option<Vec<u8>> {
     let arch = format!("-arch={processor}");
-    let words = [&[&*arch], options, objects, &["-o", "linked.cubin"]].concat();
+    let objects: Vec<String> = objects.iter().map(|name| format!("{name}.o")).collect();
+    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+    let words = [&[&*arch], options, &objects, &["-o", "linked.cubin"]].concat();
     NVLINK.run_in(folder.path(), &words)?.clean();
     Some(std::fs::read(folder.path().join("linked.cubin")).expect("a cubin"))
 }
 
 /// The function's code and rows as nvdisasm prints them.
-fn code(bytes: &[u8]) -> Option<Vec<String>> {
+fn code(bytes: &[u8]) -> Option<String> {
     let text = disassembled(bytes)?;
     let head = format!(".text.{MIX} ");
-    let parts: Vec<String> =
-        text.split("//-----").filter(|part| part.contains(&head)).map(str::to_owned).collect();
-    assert_eq!(parts.len(), 2, "{text}");
-    assert!(parts.iter().all(|part| part.lines().count() > 20));
-    Some(parts)
+    let code = text.split("//-----").find(|part| part.contains(&head)).expect("the function");
+    assert!(code.lines().count() > 20, "{code}");
+    Some(code.to_owned())
 }
 
 /// What `dump` prints of the function: rows, frame, lists and homes. `has_frames` is whether frames are part of it.
@@ -81,52 +85,77 @@ fn said(bytes: &[u8], has_frames: bool) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
+/// What is said of the function where the kept object is linked alone.
+struct Alone {
+    cubin: Vec<u8>,
+    code: String,
+}
+
+/// Links objects of pairs alone, by their names.
+fn alone(folder: &Folder, processor: &str, numbers: &[usize]) -> Option<BTreeMap<String, Alone>> {
+    let mut all = BTreeMap::new();
+    for name in numbers.iter().map(|&number| object(number, 1)) {
+        if !all.contains_key(&name) {
+            let cubin = linked(folder, processor, &["-g"], &[&name])?;
+            let code = code(&cubin)?;
+            let cubin = rewritten(&cubin, |_| {}).unwrap_or_else(|error| panic!("{name}: {error}")).object;
+            all.insert(name, Alone { cubin, code });
+        }
+    }
+    Some(all)
+}
+
 /// The rewritten file says what it says when the kept object is linked alone.
-fn is_kept(name: &str, linked: &[u8], alone: &[u8], has_frames: bool) -> Option<()> {
+fn is_kept(name: &str, linked: &[u8], alone: &Alone, has_frames: bool) -> Option<()> {
     let after = rewritten(linked, |_| {}).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let expected = rewritten(alone, |_| {}).unwrap_or_else(|error| panic!("{name}: {error}")).object;
-    assert_eq!(code(&after.object)?, code(alone)?, "{name}");
-    assert_eq!(said(&after.object, has_frames), said(&expected, has_frames), "{name}");
+    assert_eq!(code(&after.object)?, alone.code, "{name}");
+    assert_eq!(said(&after.object, has_frames), said(&alone.cubin, has_frames), "{name}");
     assert!(has_frames || said(&after.object, true) == said(&after.object, false), "{name}");
     let again = rewritten(&after.object, |_| {}).expect("a rewritten cubin");
     assert!(again.object == after.object && again.changes.is_empty(), "{name}");
     Some(())
 }
 
+/// Links the pairs for a processor in both orders.
+fn pairs_are_kept(processor: &str) -> Option<()> {
+    let folder = objects(processor)?;
+    let all: Vec<usize> = (0..PAIRS.len()).collect();
+    let alone = alone(&folder, processor, &all)?;
+    let is_remade = matches!(processor, "sm_100" | "sm_120");
+    for (number, pair) in PAIRS.iter().enumerate() {
+        let [a, b] = [object(number, 0), object(number, 1)];
+        let name = format!("{processor} {pair:?}");
+        // The kept copy is the first one.
+        let first = linked(&folder, processor, &["-g"], &[&b, &a])?;
+        is_kept(&format!("{name}, first"), &first, &alone[&b], true)?;
+        let later = linked(&folder, processor, &["-g"], &[&a, &b])?;
+        let has_all_rows =
+            pair.iter().all(|options| !options.starts_with("-O3") && !options.starts_with("-Xptxas"));
+        if is_remade && !has_all_rows {
+            // Rows have the size of the new code, whosever they are.
+            let error = rewritten(&later, |_| {}).expect_err("rows of one copy");
+            assert!(error.to_string().contains(MIX) && error.at().offset.is_some(), "{name}: {error}");
+            continue;
+        }
+        is_kept(&name, &later, &alone[&b], !is_remade)?;
+    }
+    Some(())
+}
+
 #[test]
 fn later_copies_keep_their_rows_frame_and_map() {
-    for processor in PROCESSORS {
-        let Some(folder) = objects(processor) else { return };
-        let is_remade = matches!(processor, "sm_100" | "sm_120");
-        for (number, pair) in PAIRS.iter().enumerate() {
-            let [a, b] = ["a", "b"].map(|name| format!("{name}{number}.o"));
-            let Some(alone) = linked(&folder, processor, &["-g"], &[&b]) else { return };
-            let name = format!("{processor} {pair:?}");
-            // The kept copy is the first one.
-            let Some(first) = linked(&folder, processor, &["-g"], &[&b, &a]) else { return };
-            if is_kept(&format!("{name}, first"), &first, &alone, true).is_none() {
-                return;
-            }
-            let Some(later) = linked(&folder, processor, &["-g"], &[&a, &b]) else { return };
-            let has_all_rows = pair.iter().all(|options| !options.starts_with("-O3"));
-            if is_remade && !has_all_rows {
-                // Rows have the size of the new code, whosever they are.
-                let error = rewritten(&later, |_| {}).expect_err("rows of one copy");
-                assert!(error.to_string().contains(MIX) && error.at().offset.is_some(), "{name}: {error}");
-                continue;
-            }
-            if is_kept(&name, &later, &alone, !is_remade).is_none() {
-                return;
-            }
+    std::thread::scope(|scope| {
+        for processor in PROCESSORS {
+            scope.spawn(move || pairs_are_kept(processor));
         }
-    }
+    });
 }
 
 /// The report lists what goes.
 #[test]
 fn replaced_copies_are_listed() {
     let Some(folder) = objects("sm_90") else { return };
-    let Some(later) = linked(&folder, "sm_90", &["-g"], &["a0.o", "b0.o"]) else { return };
+    let Some(later) = linked(&folder, "sm_90", &["-g"], &["a0", "b0"]) else { return };
     let changes = rewritten(&later, |_| {}).expect("a cubin").changes;
     for section in [".debug_line", ".nv_debug_line_sass", ".debug_frame"] {
         let count = changes.iter().filter(|change| {
@@ -138,22 +167,28 @@ fn replaced_copies_are_listed() {
 }
 
 /// `nvlink -r` has chosen too. With the rewritten object, the linked file has the frame of the kept code for all processors.
+fn partial_links_are_kept(processor: &str) -> Option<()> {
+    let folder = objects(processor)?;
+    let numbers = [0, 1, 2];
+    let alone = alone(&folder, processor, &numbers)?;
+    for number in numbers {
+        let [a, b] = [object(number, 0), object(number, 1)];
+        let partial = linked(&folder, processor, &["-r"], &[&a, &b])?;
+        let name = format!("{processor} {number}");
+        let after = rewritten(&partial, |_| {}).unwrap_or_else(|error| panic!("{name}: {error}")).object;
+        assert!(Object::read(&after).expect("a cubin").is_relocatable());
+        folder.file("partial.o", after);
+        let last = linked(&folder, processor, &["-g"], &["partial"])?;
+        is_kept(&name, &last, &alone[&b], true)?;
+    }
+    Some(())
+}
+
 #[test]
 fn replaced_copies_go_after_partial_links() {
-    for processor in ["sm_80", "sm_90", "sm_120"] {
-        let Some(folder) = objects(processor) else { return };
-        for number in [0, 1, 2] {
-            let [a, b] = ["a", "b"].map(|name| format!("{name}{number}.o"));
-            let Some(alone) = linked(&folder, processor, &["-g"], &[&b]) else { return };
-            let Some(partial) = linked(&folder, processor, &["-r"], &[&a, &b]) else { return };
-            let name = format!("{processor} {number}");
-            let after = rewritten(&partial, |_| {}).unwrap_or_else(|error| panic!("{name}: {error}")).object;
-            assert!(Object::read(&after).expect("a cubin").is_relocatable());
-            folder.file("partial.o", after);
-            let Some(last) = linked(&folder, processor, &["-g"], &["partial.o"]) else { return };
-            if is_kept(&name, &last, &alone, true).is_none() {
-                return;
-            }
+    std::thread::scope(|scope| {
+        for processor in ["sm_80", "sm_90", "sm_120"] {
+            scope.spawn(move || partial_links_are_kept(processor));
         }
-    }
+    });
 }

@@ -34,6 +34,13 @@ extern "C" __global__ void k(int *p) {
   p[1] = (int) twice<double>((double) p[5]);
 }"#;
 
+/// ptxas repeats a row of the kernel in the copy alone.
+const REPEATED: &str = r#"
+class B { public: __device__ virtual int v(int a) { return a; } int x; };
+class D : public B { public: __device__ int v(int a) override { return a * x + 1; } double y; };
+__device__ __noinline__ int use(B *b) { return b->v(5); }
+__global__ void k(int *p, int n) { D d; d.x = n; d.y = 2; p[0] = use(&d); auto f = [=](int q) { return q * n; }; p[1] = f(3); }"#;
+
 const PROCESSORS: [&str; 2] = ["sm_100", "sm_120"];
 
 /// Compiles a relocatable object; `None` without nvcc.
@@ -46,8 +53,8 @@ fn object(processor: &str, source: &str, debug: &str) -> Option<Vec<u8>> {
 #[test]
 fn objects_of_nvcc_agree_with_their_copies() {
     for processor in PROCESSORS {
-        for debug in ["-G", "-lineinfo"] {
-            let Some(bytes) = object(processor, SOURCE, debug) else { return };
+        for (source, debug) in [(SOURCE, "-G"), (SOURCE, "-lineinfo"), (REPEATED, "-lineinfo")] {
+            let Some(bytes) = object(processor, source, debug) else { return };
             assert_eq!(differing(&bytes), Vec::<String>::new(), "{processor} {debug}");
         }
     }

@@ -127,8 +127,11 @@ fn refuse_itself(module: &Module, tree: &Tree<'_>, root: usize, reg: Reg) -> Res
     Err(Error::bad_argument(what))
 }
 
+/// Whether memory in a space belongs to a lane that the location has to name. An expression that belongs to one thread is about
+/// the thread's memory.
 fn is_of_lanes(module: &Module, space: SpaceId) -> bool {
-    module.target.space(space).is_some_and(|space| space.per == Per::Lane)
+    !module.target.has_lane_expressions()
+        && module.target.space(space).is_some_and(|space| space.per == Per::Lane)
 }
 
 fn no_lane(module: &Module, space: SpaceId) -> Error {
@@ -232,8 +235,7 @@ impl<'m> Frame<'m> {
         let cfas = self.rules.iter().filter(|rule| rule.column == Column::Cfa);
         let of_lanes: Vec<_> = cfas.filter_map(|cfa| Some((cfa, lane_space(module, cfa)?))).collect();
         for rule in self.rules {
-            let Column::Register(reg) = rule.column else { continue };
-            if !module.nodes(rule.loc).any(|node| node == Node::Cfa) {
+            if rule.column == Column::Cfa || !module.nodes(rule.loc).any(|node| node == Node::Cfa) {
                 continue;
             }
             // If the first frame that ends after the rule starts does not overlap the rule, no later frame does.
@@ -246,7 +248,7 @@ impl<'m> Frame<'m> {
             let Some(extent) = function.frame_extent() else { continue };
             let bits = |bytes: i64| bytes.unsigned_abs().saturating_mul(8);
             let room = Room::around(bits(extent.start), bits(extent.end));
-            let needs = module.target.register(reg).map(|register| register.bits.into());
+            let needs = module.ruled_bits(rule.column, Some(rule)).map(u64::from);
             // All other properties were checked when the rule was added.
             let nodes = module.nodes(rule.loc);
             let none = loc::Procedures::new();

@@ -76,7 +76,7 @@ pub(crate) struct CubinSection<'c> {
     pub(crate) name: Cow<'c, str>,
     pub(crate) bytes: Cow<'c, [u8]>,
     /// Relocations, sorted by offset.
-    pub(crate) relocations: Vec<CubinRelocation>,
+    pub(crate) relocations: Cow<'c, [CubinRelocation]>,
 }
 
 /// A relocation of a field.
@@ -101,16 +101,25 @@ pub(crate) enum CubinSymbol {
 }
 
 impl CubinSection<'_> {
+    /// Returns the same section without copies of its contents.
+    pub(crate) fn borrowed(&self) -> CubinSection<'_> {
+        CubinSection {
+            name: Cow::Borrowed(&self.name),
+            bytes: Cow::Borrowed(&self.bytes),
+            relocations: Cow::Borrowed(&self.relocations),
+        }
+    }
+
     /// Returns the section with the addends of its relocations in their fields. From sm_90 on, ptxas leaves other numbers
     /// in the fields.
     ///
     /// # Errors
     /// An addend exceeds its field, a field the section, or two fields overlap.
-    pub(crate) fn with_addends(&self, layer: CubinLayer) -> Result<Self> {
+    pub(crate) fn with_addends(&self, layer: CubinLayer) -> Result<CubinSection<'_>> {
         let name = layer.section_name(&self.name);
-        let mut filled = self.clone();
+        let mut filled = self.borrowed();
         let mut last = 0..0;
-        for relocation in &self.relocations {
+        for relocation in self.relocations.iter() {
             let Some(size) = field_bytes(relocation.kind) else { continue };
             let place = |text: String| Error::malformed(text).in_section(&name).at_offset(relocation.offset);
             let start = relocation.offset as usize;
@@ -179,7 +188,7 @@ pub(crate) fn cubin_sections(cubin: &[u8], layer: CubinLayer) -> Result<Vec<Cubi
             Cow::Borrowed(name) => String::from_utf8_lossy(&name[prefix..]),
             Cow::Owned(name) => String::from_utf8_lossy(&name[prefix..]).into_owned().into(),
         };
-        let relocations = relocations.remove(&index).unwrap_or_default();
+        let relocations = relocations.remove(&index).unwrap_or_default().into();
         sections.push(CubinSection { name, bytes: section.contents, relocations });
     }
     Ok(sections)
@@ -193,17 +202,17 @@ pub(crate) fn cubin_sections(cubin: &[u8], layer: CubinLayer) -> Result<Vec<Cubi
 /// As for [`cubin_sections`].
 pub(crate) fn with_cubin_sections(
     cubin: &[u8],
-    layers: &[(CubinLayer, Vec<CubinSection<'_>>)],
+    layers: Vec<(CubinLayer, Vec<CubinSection<'_>>)>,
 ) -> Result<Vec<u8>> {
     let mut image = Image::parse(cubin)?;
-    for (layer, _) in layers {
+    for (layer, _) in &layers {
         check(&image, *layer)?;
     }
     if image.is_linked() {
         empty_mercury_copies(&mut image);
     }
     for (layer, sections) in layers {
-        replace(&mut image, *layer, sections)?;
+        replace(&mut image, layer, sections)?;
     }
     match write_in_place(&image) {
         Some(new) => Ok(new),
@@ -212,7 +221,7 @@ pub(crate) fn with_cubin_sections(
 }
 
 /// Replaces the contents of a layer's sections, and their relocations.
-fn replace(image: &mut Image<'_>, layer: CubinLayer, sections: &[CubinSection<'_>]) -> Result<()> {
+fn replace(image: &mut Image<'_>, layer: CubinLayer, sections: Vec<CubinSection<'_>>) -> Result<()> {
     let is_debug = |index: &usize| layer.name(&image.sections[*index]).is_some();
     let indices: Vec<usize> = (0..image.sections.len()).filter(is_debug).collect();
     if indices.len() != sections.len() {
@@ -229,9 +238,9 @@ fn replace(image: &mut Image<'_>, layer: CubinLayer, sections: &[CubinSection<'_
         _ => None,
     };
     let encoder = image.encoder();
-    for (section, &index) in sections.iter().zip(&indices) {
+    for (section, &index) in sections.into_iter().zip(&indices) {
         let mut contents = [Vec::new(), Vec::new()];
-        for relocation in &section.relocations {
+        for relocation in section.relocations.iter() {
             let has_addend = relocation.addend.is_some();
             let symbol = match (relocation.symbol, &mut symbols) {
                 (CubinSymbol::Index(symbol), _) => symbol,
@@ -263,7 +272,7 @@ fn replace(image: &mut Image<'_>, layer: CubinLayer, sections: &[CubinSection<'_
             }
         }
         if section.bytes != image.sections[index].contents {
-            image.sections[index].replace(section.bytes.to_vec());
+            image.sections[index].replace(section.bytes.into_owned());
         }
     }
     if let Some((symtab, symbols)) = symbols {
@@ -366,6 +375,7 @@ fn relocations(image: &Image<'_>, layer: CubinLayer) -> Result<HashMap<usize, Ve
             return Err(of_table(Error::malformed(text), table.contents.len() / size));
         }
         let known = all.entry(index).or_default();
+        known.reserve_exact(table.contents.len() / size);
         for (number, entry) in table.contents.chunks_exact(size).enumerate() {
             let order = image.order;
             let symbol = u32_at(order, entry, 12);

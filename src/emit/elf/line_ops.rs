@@ -137,6 +137,7 @@ impl<'p> LineProgram<'p> {
         loop {
             let (name, end) = text(at)?;
             if name.is_empty() {
+                files.shrink_to_fit();
                 return Ok((files, end));
             }
             files.push((at..end - 1, name));

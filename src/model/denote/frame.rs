@@ -3,13 +3,14 @@
 use super::numbers::number_in;
 use super::{DescribedStorage, MachineContents, NoMeaning, StorageSpan};
 use crate::model::ids::FunctionId;
-use crate::model::{Column, Module, Node};
+use crate::model::{Column, FrameRule, Module, Node};
 use crate::op::Reg;
 use crate::target::{ByteOrder, SpaceId};
 
 impl Module {
     /// Returns the spans of a frame column at a pc, in bytes from the function start: the first byte at the canonical
-    /// frame address, or a whole caller register. Spans depend on the model alone, not on emitted bytes.
+    /// frame address, or a caller's register, of which memory has the thread's part where an
+    /// [expression belongs to one thread](crate::target::Target::has_lane_expressions). Spans depend on the model alone, not on emitted bytes.
     ///
     /// A register without a rule is unchanged if the calling convention [preserves](crate::target::Target::preserved_bits)
     /// it, and undefined if not, unless the frame has
@@ -27,12 +28,9 @@ impl Module {
         contents: &dyn MachineContents,
     ) -> Result<Vec<StorageSpan>, NoMeaning> {
         let frame = InFrame { module: self, function, pc, contents };
-        let bits = match column {
-            // The first byte identifies the canonical frame address, whatever is stored there.
-            Column::Cfa => 8,
-            Column::Register(reg) => self.target.register(reg).ok_or(NoMeaning::Malformed)?.bits,
-        };
-        if let Some(rule) = self.frame_rule(function, column, pc) {
+        let rule = self.frame_rule(function, column, pc);
+        let bits = self.ruled_bits(column, rule).ok_or(NoMeaning::Malformed)?;
+        if let Some(rule) = rule {
             let meaning = self.denote(Some(function), rule.loc, bits.into(), &frame);
             return meaning.map_err(|why| match why {
                 NoMeaning::Unreadable(_) if self.has_raw_rule(function, pc) => NoMeaning::Raw,
@@ -78,6 +76,20 @@ impl Module {
 }
 
 impl Module {
+    /// Returns the number of bits that a column's rule locates; `None` if the target lacks the register. Where an expression
+    /// belongs to one thread, memory has the thread's part of a register.
+    pub(crate) fn ruled_bits(&self, column: Column, rule: Option<&FrameRule>) -> Option<u32> {
+        let Column::Register(reg) = column else {
+            // The first byte identifies the canonical frame address, whatever is stored there.
+            return Some(8);
+        };
+        let register = self.target.register(reg)?;
+        let root = rule.and_then(|rule| self.nodes(rule.loc).last());
+        let is_part = self.target.has_lane_expressions()
+            && !matches!(root, None | Some(Node::Register(_) | Node::Undefined));
+        Some(if is_part { register.lane_bits() } else { register.bits })
+    }
+
     /// Whether a rule at a pc is a raw expression, so that what depends on the rule cannot be read.
     fn has_raw_rule(&self, function: FunctionId, pc: u64) -> bool {
         let rules = self.frame(function).iter().filter(|rule| rule.pcs().contains(&pc));

@@ -75,6 +75,8 @@ fn program<'c>(from: &Original<'c>, read: &LineProgram<'c>) -> Result<Program<'c
         program.rest.start = sequence.range.end;
         program.sequences.push(sequence);
     }
+    // Most programs have a single sequence.
+    program.sequences.shrink_to_fit();
     Ok(program)
 }
 

@@ -36,7 +36,8 @@ pub(super) struct Lists<'c> {
 impl<'c> Lists<'c> {
     pub(super) fn new(from: Option<Original<'c>>, kind: ListKind) -> Self {
         let room = from.map_or(0, |from| from.bytes.len());
-        Self { kind, from, known: HashMap::new(), moved: HashMap::new(), room, to: Copied::default() }
+        let to = from.as_ref().map(Copied::with_room).unwrap_or_default();
+        Self { kind, from, known: HashMap::new(), moved: HashMap::new(), room, to }
     }
 
     /// Returns the new offset of a list; `None` without the section.

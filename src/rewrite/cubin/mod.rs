@@ -75,20 +75,25 @@ pub(super) fn rewrite(
     refuse(dwarf, options)?;
     let mercury = if object.is_relocatable() { Object::read_mercury(bytes)? } else { None };
     let copied = match &mercury {
-        Some(object) => Some((object, Sections::new(bytes, CubinLayer::Copies)?, read::entries(object)?)),
+        Some(object) => Some((object, cubin_sections(bytes, CubinLayer::Copies)?, read::entries(object)?)),
         None => None,
     };
-    let originals = Sections::new(bytes, CubinLayer::Originals)?;
-    let mut read = Read::new(object, dwarf, &originals.filled, CubinLayer::Originals)?;
+    let stored = cubin_sections(bytes, CubinLayer::Originals)?;
+    let filled = with_addends(&stored, CubinLayer::Originals)?;
+    let mut read = Read::new(object, dwarf, &filled, CubinLayer::Originals)?;
     replaced::mark_replaced(&mut read)?;
     let gone = read.gone()?;
+    let filled_copies = match &copied {
+        Some((_, stored, _)) => with_addends(stored, CubinLayer::Copies)?,
+        None => Vec::new(),
+    };
     let copies = match &copied {
-        Some((object, sections, dwarf)) => {
-            let mut copies = Read::new(object, dwarf, &sections.filled, CubinLayer::Copies)?;
+        Some((object, stored, dwarf)) => {
+            let mut copies = Read::new(object, dwarf, &filled_copies, CubinLayer::Copies)?;
             replaced::mark_replaced(&mut copies)?;
             let gone_copies = copies.gone()?;
             layers::agree((&read, &gone), (&copies, &gone_copies))?;
-            Some((copies, gone_copies, sections))
+            Some((copies, gone_copies, stored))
         }
         None => None,
     };
@@ -97,16 +102,16 @@ pub(super) fn rewrite(
     let parts = kept::parts(dwarf, &gone, &equal, only_referred);
     let mut changes = Vec::new();
     removed_entries(dwarf, &gone, &mut changes);
-    let new = read.written(&parts, &equal, &gone, options, &mut changes)?;
-    let mut layers = vec![(CubinLayer::Originals, originals.with(new))];
-    let mut is_changed = layers[0].1 != originals.stored;
-    if let Some((copies, gone, sections)) = &copies {
+    let new = with_new(&stored, read.written(&parts, &equal, &gone, options, &mut changes)?);
+    let mut is_changed = new != stored;
+    let mut layers = vec![(CubinLayer::Originals, new)];
+    if let Some((copies, gone, stored)) = &copies {
         // The facts that go are those of the originals, which are listed.
-        let new = sections.with(copies.written(&parts, &equal, gone, options, &mut Vec::new())?);
-        is_changed |= new != sections.stored;
+        let new = with_new(stored, copies.written(&parts, &equal, gone, options, &mut Vec::new())?);
+        is_changed |= new != **stored;
         layers.push((CubinLayer::Copies, new));
     }
-    let result = if is_changed { with_cubin_sections(bytes, &layers)? } else { bytes.to_vec() };
+    let result = if is_changed { with_cubin_sections(bytes, layers)? } else { bytes.to_vec() };
     compare::compare(&read, &parts, &equal, &gone, &Object::read(&result)?)?;
     if let Some((copies, gone, _)) = &copies {
         let after = Object::read_mercury(&result)?;
@@ -123,27 +128,19 @@ pub(super) fn rewrite(
     })
 }
 
-/// A layer's debug sections.
-struct Sections<'c> {
-    /// The sections with the bytes of the file.
-    stored: Vec<CubinSection<'c>>,
-    /// With the addends of relocations in their fields.
-    filled: Vec<CubinSection<'c>>,
+/// Returns sections with the addends of relocations in their fields.
+fn with_addends<'s>(sections: &'s [CubinSection<'_>], layer: CubinLayer) -> Result<Vec<CubinSection<'s>>> {
+    sections.iter().map(|section| section.with_addends(layer)).collect()
 }
 
-impl<'c> Sections<'c> {
-    fn new(bytes: &'c [u8], layer: CubinLayer) -> Result<Self> {
-        let stored = cubin_sections(bytes, layer)?;
-        let filled = stored.iter().map(|section| section.with_addends(layer)).collect::<Result<_>>()?;
-        Ok(Self { stored, filled })
-    }
-
-    /// Returns the sections with new contents, by name.
-    fn with<'n>(&'n self, mut new: HashMap<&str, CubinSection<'n>>) -> Vec<CubinSection<'n>> {
-        let section =
-            |section: &'n CubinSection<'c>| new.remove(&*section.name).unwrap_or_else(|| section.clone());
-        self.stored.iter().map(section).collect()
-    }
+/// Returns sections with new contents, by name. Other sections stay.
+fn with_new<'s>(
+    sections: &'s [CubinSection<'_>],
+    mut new: HashMap<&str, CubinSection<'s>>,
+) -> Vec<CubinSection<'s>> {
+    let with_new =
+        |section: &'s CubinSection<'_>| new.remove(&*section.name).unwrap_or_else(|| section.borrowed());
+    sections.iter().map(with_new).collect()
 }
 
 fn unsupported(text: impl Into<String>) -> Error {

@@ -2,7 +2,8 @@
 //!
 //! Frames, and mostly rows, of all these copies keep their relocation, in the order of the objects, so that the last ones are
 //! those of the code. nvlink removes the relocation of a copy that replaces nothing. Each copy has a frame, and rows only with
-//! `-lineinfo` or `-g`: where frames outnumber the rows in both line tables, the size of the code decides.
+//! `-lineinfo` or `-g`: where frames outnumber the rows in a line table, the size of the code decides. A line table does not
+//! tell whose rows those of the other one are, because ptxas gives code without source lines rows of the PTX alone.
 
 use std::collections::BTreeMap;
 
@@ -43,19 +44,15 @@ pub(super) fn mark_replaced(read: &mut Read<'_, '_>) -> Result<()> {
         let stay = usize::from(!is_remade);
         read.replaced_frames.extend(copies[..copies.len() - stay].iter().map(|(offset, _)| offset));
     }
-    // ptxas writes both line tables of a function, or neither.
-    let tables = [0, 1].map(|index| programs_by_code(&read.programs[index]));
     for (name, index) in [(LINES, 0), (PTX_LINES, 1)] {
-        for (&code, programs) in &tables[index] {
+        for (code, programs) in programs_by_code(&read.programs[index]) {
             let copies = frames.get(&code).map_or(&[][..], Vec::as_slice);
-            let with_rows = tables.iter().filter_map(|table| table.get(&code)).map(Vec::len).max();
-            let has_all_rows = with_rows >= Some(copies.len());
             let Some((&last, others)) = programs.split_last() else { continue };
             let rows = Rows { name, index, program: last, code };
             for &program in others {
                 replace(&mut read.programs[index][program], code);
             }
-            if !has_all_rows && !is_kept(read, &rows, copies)? {
+            if programs.len() < copies.len() && !is_kept(read, &rows, copies)? {
                 replace(&mut read.programs[index][last], code);
             }
         }

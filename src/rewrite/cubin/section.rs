@@ -105,6 +105,15 @@ pub(super) struct Copied {
 }
 
 impl Copied {
+    /// An empty section with room for the contents of an original, which rarely grow.
+    pub(super) fn with_room(from: &Original<'_>) -> Self {
+        Self {
+            bytes: Vec::with_capacity(from.bytes.len()),
+            relocations: Vec::with_capacity(from.relocations.len()),
+            offsets: Vec::new(),
+        }
+    }
+
     pub(super) fn from_bytes(bytes: Vec<u8>) -> Self {
         Self { bytes, ..Self::default() }
     }
@@ -201,6 +210,6 @@ impl Copied {
         }
         relocations.extend(new);
         relocations.sort_by_key(|relocation| relocation.offset);
-        Ok(CubinSection { name: name.into(), bytes: bytes.into(), relocations })
+        Ok(CubinSection { name: name.into(), bytes: bytes.into(), relocations: relocations.into() })
     }
 }

@@ -48,7 +48,7 @@ impl<'r, 'o> Read<'r, 'o> {
         let mut files: HashSet<&[u8]> = HashSet::new();
         for (programs, name) in self.programs.iter().zip([LINES, PTX_LINES]) {
             let Some(from) = self.section(name) else { continue };
-            let mut to = Copied::default();
+            let mut to = Copied::with_room(&from);
             let units: HashSet<u64> = self.dwarf.units().iter().filter_map(|unit| unit.stmt_list).collect();
             for program in programs {
                 let offset = program.range.start as u64;
@@ -89,7 +89,7 @@ impl<'r, 'o> Read<'r, 'o> {
                 equal,
                 moved,
                 offsets: &self.offsets,
-                to: Entries::default(),
+                to: Entries { info: Copied::with_room(&from), ..Entries::default() },
                 shapes: IndexMap::default(),
             };
             let mut entries = writer.write()?;
@@ -101,7 +101,7 @@ impl<'r, 'o> Read<'r, 'o> {
         put(RANGES, ranges.to)?;
         put(STRINGS, Copied::from_bytes(strings.bytes))?;
         if let Some(from) = self.section(FRAMES) {
-            let mut to = Copied::default();
+            let mut to = Copied::with_room(&from);
             let replaced = &self.replaced_frames;
             for offset in frames::copy(&from, &self.frames()?, replaced, offsets_to, &mut to)? {
                 changes.push(removed(FRAMES, offset, reason(replaced.contains(&offset))));
@@ -162,7 +162,7 @@ impl<'r, 'o> Read<'r, 'o> {
         let is_gone = |index: usize| gone.maps.binary_search(&index).is_ok();
         for name in [maps::HOMES, maps::TYPES] {
             let Some(from) = self.section(name) else { continue };
-            let mut to = Copied::default();
+            let mut to = Copied::with_room(&from);
             for (index, map) in self.maps.iter().enumerate() {
                 let types = map.types.as_ref().map(|types| types.0.clone());
                 let part = if name == maps::HOMES { Some(map.homes.clone()) } else { types };

@@ -120,7 +120,7 @@ pub mod class {
     pub const UP: u8 = 9;
     /// Halves of uniform registers.
     pub const UR_HALF: u8 = 10;
-    /// Uniform registers.
+    /// Uniform registers: UR0 to UR62, and to UR254 from sm_100 on. The next number is URZ, which reads as 0.
     pub const UR: u8 = 11;
 }
 
@@ -137,14 +137,16 @@ fn space(id: u32, name: &'static str, address_bits: u32, class: u32) -> Space {
 pub(super) fn target(sm: Sm) -> Target {
     let mut target = Target::builder(format!("nvptx-{}", sm.name()), LANES);
     let per_lane = |registers: Registers| registers.with_lanes(LANES);
-    // RZ reads as 0.
+    // Operands of instructions have 6 bits for a uniform register, and 8 from sm_100 on.
+    let uniform_zero = if sm.number < 100 { 63 } else { 255 };
+    // RZ and URZ read as 0.
     target
         .registers(per_lane(Registers::numbered(0, "R", 0..255, 32)).with_alias(number(class::R, 0)))
         .registers(per_lane(Registers::named(255, ["RZ"], 32)).with_alias(number(class::R, 255)))
         .registers(per_lane(Registers::numbered(number(class::P, 0), "P", 0..7, 1)))
         .registers(per_lane(Registers::named(number(class::P, 7), ["PT"], 1)))
-        .registers(Registers::numbered(number(class::UR, 0), "UR", 0..63, 32))
-        .registers(Registers::named(number(class::UR, 63), ["URZ"], 32))
+        .registers(Registers::numbered(number(class::UR, 0), "UR", 0..uniform_zero, 32))
+        .registers(Registers::named(number(class::UR, uniform_zero), ["URZ"], 32))
         .registers(Registers::numbered(number(class::UP, 0), "UP", 0..7, 1))
         // A PTX register has up to two words.
         .registers(per_lane(Registers::packed_names('%', 64)));

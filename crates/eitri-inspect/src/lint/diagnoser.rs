@@ -53,7 +53,7 @@ impl<'v, 'r> Variable<'v, 'r> {
     /// Returns the facts on which the findings about its locations depend.
     pub(super) fn asked(&self) -> Asked {
         let frame_base = self.framed.and_then(|framed| framed.frame_base.as_deref());
-        Asked::new(self.ty, self.framed.is_some(), frame_base)
+        Asked::new(self.entry, self.ty, self.framed.is_some(), frame_base)
     }
 }
 

@@ -251,7 +251,10 @@ impl Located<'_, '_, '_> {
     pub(super) fn memory(&self, part: &PartShape, address: &Number) -> Option<Diagnosed> {
         match address {
             Number::Known(value) => {
-                if self.is_in_object(*value) {
+                // Parameters of NVIDIA's kernels are at constants.
+                let has_class = self.file.architecture == Architecture::Nvidia
+                    && self.variable.has(dw::DW_AT_address_class);
+                if has_class || self.is_in_object(*value) {
                     return None;
                 }
                 let details = || {

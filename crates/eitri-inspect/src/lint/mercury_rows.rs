@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use eitri_dwarf::error::{Count, Result};
 use eitri_dwarf::read::nvidia::{lines, ptx_lines};
-use eitri_dwarf::read::{ElfSymbolKind, LineProgram, LineRow, Object};
+use eitri_dwarf::read::{ElfSymbolKind, InlinedRow, LineProgram, LineRow, Object};
 
 use super::mercury_values::{Both, Difference, pc_text};
 
@@ -124,7 +124,8 @@ struct Sequence<'o> {
     /// Offset of the first row.
     offset: u64,
     /// The last row at each address with its offset: its line is what a debugger shows. Several instructions in one
-    /// encoding can be a single instruction in the other, which has several rows then.
+    /// encoding can be a single instruction in the other, which has several rows then. Rows that repeat the row before add
+    /// nothing, and ptxas writes some in one encoding only.
     rows: Vec<(u64, LineRow)>,
 }
 
@@ -147,7 +148,10 @@ impl<'o> Sequence<'o> {
             if sequence.rows.last().is_some_and(is_replaced) {
                 sequence.rows.pop();
             }
-            sequence.rows.push((offset, row));
+            let is_repeated = |(_, last): &(u64, LineRow)| !row.end_sequence && facts(last) == facts(&row);
+            if !sequence.rows.last().is_some_and(is_repeated) {
+                sequence.rows.push((offset, row));
+            }
         }
         // ptxas ends a sequence that has no rows, without an address; nvlink keeps copies of functions that it drops.
         all.retain(|sequence| !sequence.function.is_empty());
@@ -155,7 +159,12 @@ impl<'o> Sequence<'o> {
     }
 }
 
-/// Whether two rows say the same, but for the pc.
+/// What a row of a program says, but for the pc.
+fn facts(row: &LineRow) -> (u64, u64, u64, Option<InlinedRow>) {
+    (row.file, row.line, row.column, row.inlined)
+}
+
+/// Whether two rows of different programs say the same, but for the pc.
 fn is_like(
     both: Both<'_, '_>,
     (copied, written): (&LineProgram<'_>, &LineRow),

@@ -3,6 +3,8 @@
 
 use std::cell::RefCell;
 
+use eitri_dwarf::read::Entry;
+use gimli::constants as dw;
 use smallvec::SmallVec;
 
 use super::codes::{Level, LintCode};
@@ -15,14 +17,25 @@ pub(crate) struct Asked {
     /// Type's size in bits, and whether it is a base type or a pointer.
     ty: Option<(Option<u64>, bool, bool)>,
     has_function: bool,
+    /// Whether the variable's entry states its memory.
+    has_class: bool,
     /// Frame base number.
     frame_base: Option<u32>,
 }
 
 impl Asked {
-    pub(super) fn new(ty: Option<Type<'_>>, has_function: bool, frame_base: Option<&Expr>) -> Self {
-        let ty = ty.map(|ty| (ty.bits, ty.is_base, ty.is_pointer));
-        Self { ty, has_function, frame_base: frame_base.map(|base| base.number) }
+    pub(super) fn new(
+        variable: Entry<'_, '_>,
+        ty: Option<Type<'_>>,
+        has_function: bool,
+        frame_base: Option<&Expr>,
+    ) -> Self {
+        Self {
+            ty: ty.map(|ty| (ty.bits, ty.is_base, ty.is_pointer)),
+            has_function,
+            has_class: variable.has(dw::DW_AT_address_class),
+            frame_base: frame_base.map(|base| base.number),
+        }
     }
 }
 

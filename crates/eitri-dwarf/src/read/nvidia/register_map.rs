@@ -100,7 +100,7 @@ impl core::fmt::Display for Home {
             class::SPILL => write!(f, "local[R{}+{:#x}]", number >> 16, number & 0xffff),
             class::UP => write!(f, "UP{number}"),
             class::UR_HALF => write!(f, "UR{}.{half}", number / 2),
-            class::UR if number == 63 => f.write_str("URZ"),
+            class::UR if number == 255 => f.write_str("URZ"),
             class::UR => write!(f, "UR{number}"),
             _ => write!(f, "{:#x}", self.0),
         }
