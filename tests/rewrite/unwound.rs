@@ -223,17 +223,8 @@ fn frames_of_code_that_nothing_describes_are_kept() {
             let frames = ran.out.split(".debug_frame").nth(1).expect("frames");
             assert_eq!(frames.matches(" FDE ").count(), 4, "{version} {file}: {ran}");
         }
-        let commands = [
-            "break inner",
-            "run",
-            "bt",
-            "up",
-            "info frame",
-            "up",
-            "info frame",
-            "info line other",
-            
-        ];
+        let commands =
+            ["break inner", "run", "bt", "up", "info frame", "up", "info frame", "info line other"];
         shows_the_same(&folder, version, &commands);
     }
 }
