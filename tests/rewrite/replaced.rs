@@ -2,6 +2,7 @@
 //! frames of both keep their relocation.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use eitri::import::UnimportedReason;
 use eitri::read::Object;
@@ -95,11 +96,11 @@ struct Alone {
 fn alone(folder: &Folder, processor: &str, numbers: &[usize]) -> Option<BTreeMap<String, Alone>> {
     let mut all = BTreeMap::new();
     for name in numbers.iter().map(|&number| object(number, 1)) {
-        if !all.contains_key(&name) {
-            let cubin = linked(folder, processor, &["-g"], &[&name])?;
+        if let Entry::Vacant(entry) = all.entry(name) {
+            let cubin = linked(folder, processor, &["-g"], &[entry.key()])?;
             let code = code(&cubin)?;
-            let cubin = rewritten(&cubin, |_| {}).unwrap_or_else(|error| panic!("{name}: {error}")).object;
-            all.insert(name, Alone { cubin, code });
+            let cubin = rewritten(&cubin, |_| {}).unwrap_or_else(|error| panic!("{}: {error}", entry.key()));
+            entry.insert(Alone { cubin: cubin.object, code });
         }
     }
     Some(all)
