@@ -85,10 +85,12 @@ fn copies_of_nvcc_agree() {
     }
 }
 
-/// A rule of the copies: the byte of its offset in the file, and whether it is in force at some pc.
+/// A rule of the copies: the byte of its offset in the file, whether it is in force at some pc, and the bytes of the pcs up to
+/// the next rule.
 struct Rule {
     at: usize,
     is_in_force: bool,
+    advance: Option<std::ops::Range<usize>>,
 }
 
 /// The rules for the canonical frame address in the copies, by the instructions after each.
@@ -104,12 +106,21 @@ fn rules(bytes: &[u8]) -> Vec<Rule> {
         for (index, instruction) in all.iter().enumerate() {
             let CallFrameInstruction::DefCfa { .. } = instruction.instruction else { continue };
             let next = all[index + 1..].iter().find_map(|next| match next.instruction {
-                CallFrameInstruction::AdvanceLoc { bytes } => Some(bytes > 0),
+                CallFrameInstruction::AdvanceLoc { bytes } => Some((bytes > 0, next.offset)),
                 _ => None,
             });
             // The opcode, and the register in four bytes.
             let at = (section.0 + instruction.offset) as usize + 5;
-            rules.push(Rule { at, is_in_force: next.unwrap_or(true) });
+            // DW_CFA_advance_loc4.
+            let operand = |offset: u64| {
+                let start = (section.0 + offset) as usize;
+                (bytes[start] == 4).then_some(start + 1..start + 5)
+            };
+            rules.push(Rule {
+                at,
+                is_in_force: next.is_none_or(|(is_in_force, _)| is_in_force),
+                advance: next.and_then(|(_, offset)| operand(offset)),
+            });
         }
     }
     rules
@@ -160,5 +171,23 @@ fn changed_return_addresses_of_copies_are_found() {
         let found = differing(&changed);
         let [[_, written, meant]] = &found[..] else { panic!("{found:?}") };
         assert!(written.contains("minus") && !meant.contains("minus"), "{written}, {meant}");
+    }
+}
+
+#[test]
+fn rules_of_copies_that_are_in_force_nowhere_are_found() {
+    let folder = Folder::new();
+    folder.file("a.cu", SOURCE);
+    for processor in ["sm_100", "sm_120"] {
+        let Some(bytes) = compiled(&folder, processor, &["-lineinfo"]) else { return };
+        let rules = rules(&bytes);
+        let in_force = rules.iter().filter(|rule| rule.is_in_force);
+        let advances: Vec<_> = in_force.filter_map(|rule| rule.advance.clone()).collect();
+        assert!(advances.len() > 3, "{processor}: {advances:x?}");
+        for advance in advances {
+            let mut changed = bytes.clone();
+            changed[advance.clone()].fill(0);
+            assert!(!differing(&changed).is_empty(), "{processor}: {advance:x?}");
+        }
     }
 }

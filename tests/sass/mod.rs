@@ -5,6 +5,7 @@ mod attached;
 mod changed;
 mod copied_frames;
 pub mod copied_lists;
+mod copied_rows;
 mod damaged;
 mod lines;
 mod linked;

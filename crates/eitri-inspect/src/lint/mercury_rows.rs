@@ -101,7 +101,9 @@ fn rows_of_sequence(
     for index in 0..original.rows.len().max(copy.rows.len()) {
         let (written, meant) = (copy.rows.get(index), original.rows.get(index));
         let is_same = match (written, meant) {
-            (Some((_, written)), Some((_, meant))) => is_like(both, (copied, written), (own, meant)),
+            (Some((_, written)), Some((_, meant))) => {
+                is_like(both, (copied, copy, written), (own, original, meant))
+            }
             _ => false,
         };
         if !is_same {
@@ -127,7 +129,12 @@ struct Sequence<'o> {
     /// encoding can be a single instruction in the other, which has several rows then. Rows that repeat the row before add
     /// nothing, and ptxas writes some in one encoding only.
     rows: Vec<(u64, LineRow)>,
+    /// Position of each row, to which inlined calls refer.
+    positions: Vec<Position>,
 }
+
+/// File, line and column of a row.
+type Position = (u64, u64, u64);
 
 impl<'o> Sequence<'o> {
     /// Returns the sequences of functions in the file.
@@ -140,10 +147,11 @@ impl<'o> Sequence<'o> {
             if !is_open {
                 let symbol = object.symbol_at(row.address).filter(|it| it.kind == ElfSymbolKind::Func);
                 let function = symbol.map_or("", |symbol| &*symbol.name);
-                all.push(Self { function, offset, rows: Vec::new() });
+                all.push(Self { function, offset, rows: Vec::new(), positions: Vec::new() });
             }
             is_open = !row.end_sequence;
             let Some(sequence) = all.last_mut() else { continue };
+            sequence.positions.push(position(&row));
             let is_replaced = |(_, last): &(u64, LineRow)| last.address == row.address && !row.end_sequence;
             if sequence.rows.last().is_some_and(is_replaced) {
                 sequence.rows.pop();
@@ -159,26 +167,32 @@ impl<'o> Sequence<'o> {
     }
 }
 
+fn position(row: &LineRow) -> Position {
+    (row.file, row.line, row.column)
+}
+
 /// What a row of a program says, but for the pc.
-fn facts(row: &LineRow) -> (u64, u64, u64, Option<InlinedRow>) {
-    (row.file, row.line, row.column, row.inlined)
+fn facts(row: &LineRow) -> (Position, Option<InlinedRow>) {
+    (position(row), row.inlined)
 }
 
 /// Whether two rows of different programs say the same, but for the pc.
 fn is_like(
     both: Both<'_, '_>,
-    (copied, written): (&LineProgram<'_>, &LineRow),
-    (own, meant): (&LineProgram<'_>, &LineRow),
+    (copied, copy, written): (&LineProgram<'_>, &Sequence<'_>, &LineRow),
+    (own, original, meant): (&LineProgram<'_>, &Sequence<'_>, &LineRow),
 ) -> bool {
     if written.end_sequence || meant.end_sequence {
         let ends = written.end_sequence && meant.end_sequence;
         return ends && pc_text(both.copies, written.address) == pc_text(both.object, meant.address);
     }
-    let name = |program: &LineProgram<'_>, row: &LineRow| {
-        row.inlined.map(|inlined| program.inlined_name(inlined).unwrap_or_default().into_owned())
+    let call = |program: &LineProgram<'_>, sequence: &Sequence<'_>, row: &LineRow| {
+        let InlinedRow { call, .. } = row.inlined?;
+        let name = program.inlined_name(row.inlined?).unwrap_or_default().into_owned();
+        let index = usize::try_from(call.checked_sub(1)?).ok();
+        Some((name, index.and_then(|index| sequence.positions.get(index)).copied()))
     };
-    (written.line, written.file, written.column) == (meant.line, meant.file, meant.column)
-        && name(copied, written) == name(own, meant)
+    position(written) == position(meant) && call(copied, copy, written) == call(own, original, meant)
 }
 
 /// Describes a row without its pc.
