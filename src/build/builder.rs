@@ -113,7 +113,7 @@ impl Builder {
         Self::over(Module::new(target, Owner::next()), Order::default())
     }
 
-    /// Lets entities refer to types of other units, and to the functions and variables that types declare.
+    /// Lets entities refer to types, functions, variables and blocks of other units.
     #[cfg(feature = "import")]
     pub(crate) fn refer_between_units(&mut self) {
         self.module.reach = Reach::Module;

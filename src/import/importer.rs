@@ -1,6 +1,6 @@
 //! The importer's state: the file and unit that are imported, the entities that exist, and access to attributes.
 //!
-//! A unit of the model has all functions that it refers to, and unless types are [shared](UnitTypes) all types. An entry
+//! Unless they are [shared](UnitTypes), a unit of the model has all functions and types that it refers to. An entry
 //! that another unit refers to, as in type units, partial units and link-time optimization, is imported again for that
 //! unit. Therefore entities are known by the offset of their entry, for one unit at a time.
 

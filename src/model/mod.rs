@@ -265,7 +265,7 @@ impl Module {
         self.units.owner()
     }
 
-    /// Whether entities of a unit can refer to a type of another unit, or to what such a type declares.
+    /// Whether entities of a unit can refer to entities of another unit.
     #[inline]
     pub(crate) fn reaches(&self, from: UnitId, to: UnitId) -> bool {
         from == to || self.reach == Reach::Module

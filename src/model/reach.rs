@@ -6,8 +6,8 @@ pub(crate) enum Reach {
     /// Those of the unit.
     #[default]
     Unit,
-    /// Also types of other units, and the functions and variables that types declare, which readers of all versions find
-    /// by their offset in the section: `DW_FORM_ref_addr`, DWARF 5 section 7.5.5. Units in files of their own, and type
-    /// units, cannot be referred to in this way.
+    /// Also types, functions, variables and blocks of other units, which readers of all versions find by their offset in the
+    /// section: `DW_FORM_ref_addr`, DWARF 5 section 7.5.5. Units in files of their own, and type units, cannot be referred
+    /// to in this way.
     Module,
 }
