@@ -3,7 +3,7 @@
 use eitri::emit::elf::{CodeContents, CodeSection, ObjectCode};
 use eitri::read::Object;
 use eitri::read::nvidia::{Home, PtxText, RegisterMap, RegisterTypes};
-use pretty_assertions::assert_eq;
+use pretty_assertions::{assert_eq, assert_ne};
 
 use crate::common::cubin::typed;
 
@@ -193,4 +193,18 @@ fn lines_name_functions_and_prologues() {
         "1          end",
     ];
     assert_eq!(rows, expected, "{text}");
+}
+
+/// An inactive section header has no contents, whatever its other fields say: gABI, "Sections".
+#[test]
+fn inactive_sections_have_no_contents() {
+    let mut bytes = include_bytes!("../objects/typed.cubin").to_vec();
+    let index = |bytes: &[u8]| {
+        let object = Object::read(bytes).unwrap();
+        object.sections().iter().position(|section| section.is_code() && !section.data.is_empty())
+    };
+    let code = index(&bytes).expect("code");
+    let table = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
+    bytes[table + 64 * code + 4..][..4].fill(0);
+    assert_ne!(index(&bytes), Some(code));
 }

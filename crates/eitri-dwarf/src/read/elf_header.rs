@@ -206,7 +206,8 @@ impl Header {
     }
 
     fn contents<'d>(&self, bytes: &'d [u8], raw: &RawSection, name: &str) -> Result<&'d [u8]> {
-        if raw.kind == SHT_NOBITS || raw.size == 0 {
+        // The other fields of an inactive header mean nothing: gABI, "Sections".
+        if matches!(raw.kind, SHT_NULL | SHT_NOBITS) || raw.size == 0 {
             return Ok(&[]);
         }
         let range = usize::try_from(raw.offset).ok().zip(usize::try_from(raw.size).ok());
