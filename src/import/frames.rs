@@ -7,9 +7,8 @@ use gimli::constants as dw;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexMap;
 
-use super::MOST_COPIES;
 use super::expression::InitialStack;
-use super::importer::{Code, Importer, Made, refused};
+use super::importer::{Code, Importer, MOST_COPIES, Made, refused};
 use super::undescribed;
 use super::unimported::{UnimportedFact, UnimportedReason};
 use crate::eval::Architecture;

@@ -31,6 +31,10 @@ use crate::model::{
 use crate::read::{Dwarf, Entry, ResolvedValue, Unit};
 use crate::target::Target;
 
+/// Average number of copies of each entry for further units, and of each frame for further functions, that an import may
+/// make. Without this limit, a small file could take unlimited memory.
+pub(super) const MOST_COPIES: usize = 8;
+
 /// A result with the reason why there is none.
 pub(super) type Made<T> = Result<T, UnimportedReason>;
 

@@ -98,7 +98,7 @@ use crate::target::{Gfx, Target};
 use decoded::Decoded;
 use discarded::Discarded;
 use homes::Homes;
-use importer::{Chosen, Entities, Extras, FunctionCode, FunctionFrames, Importer};
+use importer::{Chosen, Entities, Extras, FunctionCode, FunctionFrames, Importer, MOST_COPIES};
 use recurring::Expressions;
 use shared::UnitTypes;
 use sources::Sources;
@@ -166,10 +166,6 @@ pub struct ImportedDwarf {
     /// Different types with one name.
     pub(crate) different: Vec<DifferentTypes>,
 }
-
-/// Average number of copies of each entry, for further units, that an import may make. Without this limit, a small file
-/// could take unlimited memory.
-const MOST_COPIES: usize = 8;
 
 /// Builds the model that an object's debug information describes.
 ///
