@@ -178,8 +178,8 @@ fn clause_of_stores_with_a_single_rule_is_found() {
         found(&file(K15)),
         [
             "leaf saved-without-rule: no rule for 1 changed register: `vcc`",
-            "mid rule-outlives-save: 16 rules from overwritten registers: `pc, s33, s34, s35, s36, s37, s38, s39, …`",
-            "mid saved-without-rule: no rule for 11 changed registers: `v40, v41, v42, v43, v44, v45, s30, s31, …`",
+            "mid rule-outlives-save: 16 rules from overwritten registers: `pc, s33–s39, s48–s55`",
+            "mid saved-without-rule: no rule for 11 changed registers: `v40–v45, s30–s33, vcc`",
             "mid entry-exec-unknown: 1 rule by exec at the entry, which is not known: `v46`",
         ]
     );

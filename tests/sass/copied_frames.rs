@@ -85,12 +85,12 @@ fn copies_of_nvcc_agree() {
     }
 }
 
-/// A rule of the copies: the byte of its offset in the file, whether it is in force at some pc, and the bytes of the pcs up to
-/// the next rule.
+/// A rule of the copies: the byte of its offset in the file, whether it is in force at some pc, and where the bytes of the pcs
+/// up to the next rule are, if there is a next rule.
 struct Rule {
     at: usize,
     is_in_force: bool,
-    advance: Option<std::ops::Range<usize>>,
+    advances: Vec<usize>,
 }
 
 /// The rules for the canonical frame address in the copies, by the instructions after each.
@@ -106,20 +106,21 @@ fn rules(bytes: &[u8]) -> Vec<Rule> {
         for (index, instruction) in all.iter().enumerate() {
             let CallFrameInstruction::DefCfa { .. } = instruction.instruction else { continue };
             let next = all[index + 1..].iter().find_map(|next| match next.instruction {
-                CallFrameInstruction::AdvanceLoc { bytes } => Some((bytes > 0, next.offset)),
+                CallFrameInstruction::AdvanceLoc { bytes } => Some(bytes > 0),
                 _ => None,
             });
+            let is_rule = |it: &CallFrameInstruction<'_>| matches!(it, CallFrameInstruction::DefCfa { .. });
+            let count = all[index + 1..].iter().position(|next| is_rule(&next.instruction));
+            let up_to_next = count.map_or(&[][..], |count| &all[index + 1..][..count]);
+            let is_advance =
+                |it: &CallFrameInstruction<'_>| matches!(it, CallFrameInstruction::AdvanceLoc { .. });
+            let advances = up_to_next.iter().filter(|next| is_advance(&next.instruction));
             // The opcode, and the register in four bytes.
             let at = (section.0 + instruction.offset) as usize + 5;
-            // DW_CFA_advance_loc4.
-            let operand = |offset: u64| {
-                let start = (section.0 + offset) as usize;
-                (bytes[start] == 4).then_some(start + 1..start + 5)
-            };
             rules.push(Rule {
                 at,
-                is_in_force: next.is_none_or(|(is_in_force, _)| is_in_force),
-                advance: next.and_then(|(_, offset)| operand(offset)),
+                is_in_force: next.unwrap_or(true),
+                advances: advances.map(|next| (section.0 + next.offset) as usize).collect(),
             });
         }
     }
@@ -181,13 +182,17 @@ fn rules_of_copies_that_are_in_force_nowhere_are_found() {
     for processor in ["sm_100", "sm_120"] {
         let Some(bytes) = compiled(&folder, processor, &["-lineinfo"]) else { return };
         let rules = rules(&bytes);
-        let in_force = rules.iter().filter(|rule| rule.is_in_force);
-        let advances: Vec<_> = in_force.filter_map(|rule| rule.advance.clone()).collect();
-        assert!(advances.len() > 3, "{processor}: {advances:x?}");
-        for advance in advances {
+        let in_force = rules.iter().filter(|rule| rule.is_in_force && !rule.advances.is_empty());
+        let all: Vec<_> = in_force.map(|rule| &rule.advances).collect();
+        assert!(all.len() > 3, "{processor}: {all:x?}");
+        for advances in all {
             let mut changed = bytes.clone();
-            changed[advance.clone()].fill(0);
-            assert!(!differing(&changed).is_empty(), "{processor}: {advance:x?}");
+            for &at in advances {
+                // DW_CFA_advance_loc4.
+                assert_eq!(changed[at], 4, "{processor} {at:#x}");
+                changed[at + 1..at + 5].fill(0);
+            }
+            assert!(!differing(&changed).is_empty(), "{processor}: {advances:x?}");
         }
     }
 }

@@ -281,11 +281,14 @@ impl<'a> Body<'a> {
         values.compare(context, fact, &variable, &subject);
     }
 
-    /// Whether the code is that of a function, or can be, because neither of them has a definition.
+    /// Whether the code is that of a function; or can be, because it is the only code, and neither of them has a definition.
     fn can_be(&self, context: &Context<'_, 'a>, function: Id) -> bool {
         match self.own() {
             Some(own) => own == function,
-            None => context.definitions.code(function).is_none(),
+            None => {
+                let is_alone = context.facts.layout().functions().len() == 1;
+                is_alone && context.definitions.code(function).is_none()
+            }
         }
     }
 
