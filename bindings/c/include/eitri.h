@@ -965,7 +965,8 @@ eitri_result eitri_lint(const char *object,
                         eitri_error **error);
 
 /*
- Prints an object's debug sections, or a SPIR-V module's debug instructions. The text is passed to a callback in parts; `is_verbose` prints more of each entry.
+ Prints an object's debug sections, or a SPIR-V module's debug instructions. The text is passed to a callback in parts;
+ `is_verbose` prints more of each entry. An error comes after the text of all that can be printed.
 
  # Safety
  `object` points to `size` bytes; `write` takes `context`.
