@@ -207,9 +207,10 @@ impl<'d, 'o> Importer<'d, 'o> {
                 }
                 let Some((_, Some(columns))) = &columns else { continue };
                 let new = || PartialFrame::new(fde, frames.cie(fde));
-                let frame = match self.code.parts.contains_key(&body.function) {
-                    true => in_parts.entry(body.function).or_insert_with(new),
-                    false => whole.get_or_insert_with(new),
+                let frame = if self.code.parts.contains_key(&body.function) {
+                    in_parts.entry(body.function).or_insert_with(new)
+                } else {
+                    whole.get_or_insert_with(new)
                 };
                 if frame.return_register != frames.cie(fde).return_register {
                     let reason = UnimportedReason::ReturnRegisters;

@@ -135,7 +135,7 @@ impl Function {
         }
     }
 
-    /// Whether the pc ranges of its unit have its code: not that of code with a frame alone, of which the unit says nothing.
+    /// Whether its code is in the pc ranges of its unit. Code that has only a frame is in no unit.
     pub(crate) fn is_in_unit(&self) -> bool {
         self.address.is_some() && !(self.is_undescribed && self.rows.is_empty())
     }

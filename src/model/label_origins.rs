@@ -4,8 +4,7 @@ use hashbrown::HashMap;
 
 use super::{LabelId, Module, ScopeId, ScopeKind, StringId};
 
-/// Returns the label of the function for each label of an instance: a label with the name, in the function or block of which
-/// the scope is an instance. Only a function without code has entries for labels beside those of its instances.
+/// Returns, for each label in an instance, the label with the same name in the original function or block. Only a function without code has entries for labels beside those of its instances.
 pub(crate) fn label_origins(module: &Module) -> HashMap<LabelId, LabelId> {
     let mut origins = HashMap::new();
     if module.labels.is_empty() {

@@ -86,7 +86,7 @@ fn said(bytes: &[u8], has_frames: bool) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// What is said of the function where the kept object is linked alone.
+/// The function's code in a link of the kept object alone.
 struct Alone {
     cubin: Vec<u8>,
     code: String,

@@ -171,7 +171,7 @@ fn position(row: &LineRow) -> Position {
     (row.file, row.line, row.column)
 }
 
-/// What a row of a program says, but for the pc.
+/// Everything in a row except the pc.
 fn facts(row: &LineRow) -> (Position, Option<InlinedRow>) {
     (position(row), row.inlined)
 }
