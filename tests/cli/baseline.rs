@@ -7,6 +7,13 @@ use serde_json::Value;
 const OBJECT: &str = "tests/objects/llvm19/k01_saxpy.gfx1030.O2.hsaco";
 const OTHER: &str = "tests/objects/llvm19/k04_diverge.gfx1100.O2.hsaco";
 
+/// Runs `lint` in a folder.
+fn lint_in(folder: &std::path::Path, arguments: &[&str]) -> super::Ran {
+    let mut command = super::eitri();
+    command.current_dir(folder).arg("lint").args(arguments);
+    super::ran(command.output().expect("the command runs"))
+}
+
 /// Number of findings, each counted.
 fn count(objects: &[&str]) -> usize {
     let all: Vec<&str> = ["lint", "--format", "json"].iter().chain(objects).copied().collect();
@@ -149,11 +156,7 @@ fn files_beside_those_of_the_configuration_are_a_part() {
         "eitri.toml",
         "[lint]\npaths = [\"*.hsaco\"]\nbaseline = \"known.json\"\nfail-on = \"never\"\n",
     );
-    let lint = |arguments: &[&str]| {
-        let mut command = super::eitri();
-        command.current_dir(&folder.0).arg("lint").args(arguments);
-        super::ran(command.output().expect("the command runs"))
-    };
+    let lint = |arguments: &[&str]| lint_in(&folder.0, arguments);
     assert_eq!(lint(&["--update-baseline"]).code, 0);
     let all = text(&folder.path("known.json"));
     let said = lint(&["a.hsaco"]).text();
@@ -318,4 +321,30 @@ fn objects_with_the_same_unit_are_told_apart() {
     let said = run(&["lint", &one, &two, "--baseline", &file]).text();
     assert!(!said.contains(": 0 new, ") && !said.contains(" 0 gone\n"), "{said}");
     assert!(said.contains("(x.cl in gfx1030.o)"), "{said}");
+}
+
+/// An object's name in a baseline has the object's folder, which the name on the command line need not have.
+#[test]
+fn objects_are_known_from_inside_their_folder() {
+    let folder = Folder::new("baseline-inside");
+    let source = folder.file("x.cl", kernel(7, true));
+    for name in ["gfx1030", "gfx1100"] {
+        std::fs::create_dir(folder.path(name)).expect("a folder");
+        if compiled(&folder, &source, &format!("{name}/k.o")).is_none() {
+            return;
+        }
+    }
+    let lint = |from: &str, objects: &[&str], known: &str| {
+        let arguments = [objects, &["--fail-on", "never", "--baseline", known]].concat();
+        lint_in(&folder.0.join(from), &arguments).text()
+    };
+    lint("", &["gfx1030/k.o", "gfx1100/k.o", "--update-baseline"], "known.json");
+    for (from, objects) in [
+        ("", ["./gfx1030/k.o", "./gfx1100/k.o"]),
+        ("gfx1030", ["k.o", "../gfx1100/k.o"]),
+        ("gfx1100", ["../gfx1030/k.o", "k.o"]),
+    ] {
+        let said = lint(from, &objects, &folder.path("known.json"));
+        assert!(said.contains(": 0 new, ") && said.contains(" 0 gone\n"), "in `{from}`: {said}");
+    }
 }

@@ -81,13 +81,10 @@ impl Known {
         let Some(known) = self.0.get(file_name) else {
             return Unit { path: file_name.to_owned(), object: None };
         };
-        let longest = |names: &mut dyn Iterator<Item = &String>, path: &str| {
-            names.filter(|name| is_end(path, name)).max_by_key(|name| name.len()).cloned()
-        };
-        let Some(path) = longest(&mut known.keys(), &unit.path) else { return unit.clone() };
+        let Some(path) = longest_end(&unit.path, known.keys()) else { return unit.clone() };
         let objects = &known[&path];
         let object = unit.object.as_ref().filter(|_| !objects.is_empty());
-        let object = object.map(|object| longest(&mut objects.iter(), object).unwrap_or(object.clone()));
+        let object = object.map(|object| longest_end(object, objects.iter()).unwrap_or(object.clone()));
         Unit { path, object }
     }
 
@@ -104,6 +101,14 @@ impl Known {
 fn end(path: &str, names: usize) -> &str {
     let separator = names.checked_sub(1).and_then(|last| path.rmatch_indices(SEPARATORS).nth(last));
     separator.map_or(path, |(index, _)| &path[index + 1..])
+}
+
+/// Returns the longest name that is the end of a path, or else of the path with the current folder before it.
+fn longest_end<'n>(path: &str, names: impl Iterator<Item = &'n String> + Clone) -> Option<String> {
+    let longest = |path: &str| {
+        names.clone().filter(|name| is_end(path, name)).max_by_key(|name| name.len()).cloned()
+    };
+    longest(path).or_else(|| longest(std::path::absolute(path).ok()?.to_str()?))
 }
 
 /// Whether a path ends with whole names.
