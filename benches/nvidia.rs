@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 use eitri::build::Builder;
 use eitri::dump::{DumpOptions, print_to};
-use eitri::emit::elf::{ObjectCode, new_object};
+use eitri::emit::elf::{ObjectCode, attach, new_object};
 use eitri::emit::ptx::{self, PtxAttachOptions};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, LineTableRow, Loc, Module, SourceLine};
 use eitri::op::Dialect;
 use eitri::rewrite::{RewriteOptions, rewrite};
-use eitri::target::{Sm, Target};
+use eitri::target::{Gfx, Sm, Target, Wave};
 
 #[global_allocator]
 static MEMORY: memory::Counting = memory::Counting;
@@ -148,6 +148,65 @@ fn merged(folder: &Path, target: &Target, processor: &str) -> Option<Merged> {
     is_linked.then(|| Merged { path: out, linked: start.elapsed() })
 }
 
+/// Code of a kernel for a target, a variable in a register for each ten instructions of 16 bytes, and a row for each two.
+fn machine_code(target: &Target, prefix: char, instructions: u64) -> eitri::Result<(ObjectCode, Module)> {
+    let size = 16 * instructions;
+    let code = ObjectCode::text(vec![0; size as usize]).with_function(NAME, 0, size);
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("k.cu");
+    let file = m.primary_file(unit)?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let kernel = m.function(unit, NAME)?.code(NAME, size).kernel().declared(SourceLine::new(file, 1)).id();
+    for number in 0..instructions / 10 {
+        let pcs = 160 * number..160 * number + 160;
+        let block = m.block(kernel, std::slice::from_ref(&pcs))?;
+        let register = target.register_named(&format!("{prefix}{}", 2 + number % REGISTERS))?;
+        m.variable(block, &format!("v{number}"), int)?
+            .declared(SourceLine::new(file, number as u32))
+            .live(pcs.start + 16..pcs.end, Loc::per_lane(register))?;
+    }
+    for index in (0..instructions).step_by(2) {
+        m.row(kernel, LineTableRow::new(16 * index, file, 2 + index as u32))?;
+    }
+    Ok((code, m.finish()?))
+}
+
+/// Measures the time to attach a description to a cubin, and to an object for an AMD GPU.
+fn compare_attach(sm_80: &Target) {
+    let instructions = 50_000;
+    let gfx = Target::amdgpu(Gfx::named("gfx1100").expect("a processor"), Wave::W32).expect("a target");
+    let sides = [(sm_80.clone(), 'R', Consumer::cuda_gdb_sass()), (gfx, 'v', Consumer::rocgdb())].map(
+        |(target, prefix, consumer)| {
+            let (code, module) = machine_code(&target, prefix, instructions).expect("a module");
+            let plain = new_object(&target, &code, &[]).expect("an object");
+            (target, consumer, module, plain)
+        },
+    );
+    let run = |(target, consumer, module, plain): &(Target, Consumer, Module, Vec<u8>)| {
+        let written = lower(module, consumer, Policy::Strict).expect("sections");
+        attach(plain, target, &written.sections).expect("an object")
+    };
+    let mut taken = [Vec::new(), Vec::new()];
+    for _ in 0..RUNS {
+        for (side, taken) in sides.iter().zip(&mut taken) {
+            let start = ThreadTime::now();
+            black_box(run(side));
+            taken.push(start.elapsed());
+        }
+    }
+    let [cubin, amd] = taken.map(median);
+    for (side, name, time) in [(&sides[0], "cubin", cubin), (&sides[1], "AMD's object", amd)] {
+        let peak = memory::peak_of(|| run(side).len());
+        println!(
+            "attaching to a {name}: {:.1} ms, {} bytes, {:.2} bytes a byte",
+            time * 1e3,
+            peak.written,
+            peak.ratio()
+        );
+    }
+    println!("ratio cubin_attach {:.2}", amd / cubin);
+}
+
 /// Measures a rewrite of a merged cubin, and compares it with the time of the link.
 fn compare_rewrite(name: &str, merged: Option<&Merged>) {
     let Some(merged) = merged else { return println!("NVIDIA's tools are missing: no {name}") };
@@ -231,6 +290,7 @@ fn main() {
     println!("ratio ptx_attach {:.2}", peer / ours);
     println!("ratio ptx_peak_memory {:.2}", 1.0 / peak.ratio());
 
+    compare_attach(&target);
     let folder = std::env::temp_dir().join(format!("eitri-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     compare("cubin_dump", cubin(&folder, &target));

@@ -105,9 +105,8 @@ fn end(path: &str, names: usize) -> &str {
 
 /// Returns the longest name that is the end of a path, or else of the path with the current folder before it.
 fn longest_end<'n>(path: &str, names: impl Iterator<Item = &'n String> + Clone) -> Option<String> {
-    let longest = |path: &str| {
-        names.clone().filter(|name| is_end(path, name)).max_by_key(|name| name.len()).cloned()
-    };
+    let longest =
+        |path: &str| names.clone().filter(|name| is_end(path, name)).max_by_key(|name| name.len()).cloned();
     longest(path).or_else(|| longest(std::path::absolute(path).ok()?.to_str()?))
 }
 
