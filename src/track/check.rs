@@ -15,7 +15,7 @@ use super::history::{Bits, History, Paths};
 use super::place::{Place, Storage};
 use super::ranges::PlaceRange;
 use super::report::{Missed, Stale, TrackReport, Unchecked};
-use super::tracked::Tracked;
+use super::tracked::{ScopePcs, Tracked};
 use crate::model::DescribedStorage as Spanned;
 use crate::model::{
     FunctionId, Loc, LocId, MachineContents, Module, NoMeaning, Node, StorageSpan, VariableId,
@@ -229,6 +229,8 @@ impl Tracked<'_> {
         pcs.extend(code.assigned.iter().map(|assigned| u64::from(assigned.pc)));
         let live = code.named().flat_map(|(_, variable)| module.live(variable));
         pcs.extend(live.flat_map(|live| [live.pcs().start, live.pcs().end]));
+        let scopes = code.named().flat_map(|(_, variable)| module.ranges(module.variable(variable).scope));
+        pcs.extend(scopes.flat_map(|pcs| [pcs.start, pcs.end]));
         pcs.extend(code.instructions.iter().map(|instruction| u64::from(instruction.pcs.1)));
         pcs.extend(self.waits.iter().flat_map(|&pc| [pc.into(), u64::from(pc) + u64::from(step)]));
         pcs.sort_unstable();
@@ -273,9 +275,12 @@ impl Checker<'_, '_> {
         let (from, to) = pcs.fold((u64::MAX, 0), |(from, to), pcs| (pcs.start.min(from), pcs.end.max(to)));
         let first = all_stops.partition_point(|stop| stop.0 < from);
         let end = all_stops.partition_point(|stop| stop.0 < to);
-        let stops = all_stops.get(first..end).unwrap_or_default();
+        let scope = ScopePcs::new(module, variable);
+        let is_in_scope = |stop: &&(u64, u64)| scope.contains(stop.0);
+        let stops = all_stops.get(first..end).unwrap_or_default().iter().filter(is_in_scope);
+        let stops: Vec<(u64, u64)> = stops.copied().collect();
         let swept: Vec<Swept> =
-            parts.iter().map(|part| Swept::new(self.tracked.places_of(part.0), stops)).collect();
+            parts.iter().map(|part| Swept::new(self.tracked.places_of(part.0), &stops)).collect();
         for (pcs, loc) in ranges {
             let first = stops.partition_point(|stop| stop.0 < pcs.start);
             let end = stops.partition_point(|stop| stop.0 < pcs.end);

@@ -14,7 +14,7 @@ use super::skips;
 use super::ssa::{Graph, Ssa};
 use crate::build::Builder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Loc, VariableId};
+use crate::model::{Loc, Module, VariableId};
 
 /// Selects which of the simultaneous locations are described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -158,7 +158,7 @@ impl<'c> Tracked<'c> {
         Ok(locs)
     }
 
-    /// Adds the locations as live ranges of their variables.
+    /// Adds the locations as live ranges of their variables, without pcs before and after the variable's scope.
     ///
     /// # Errors
     /// [`ErrorKind::DoesNotFit`] where the code assigns more bits than a variable's type has; the errors of
@@ -174,8 +174,11 @@ impl<'c> Tracked<'c> {
                     ErrorKind::DoesNotFit { what: "the assigned value".into(), needs: assigned, has: bits };
                 return Err(Error::from(kind).or_at(module.at_variable(variable, None)));
             }
+            let scope = ScopePcs::new(module, variable);
             for (pcs, locs) in self.ranges(index, bits, keep) {
-                builder.describe_variable(variable)?.live_in(pcs, &locs)?;
+                if let Some(pcs) = scope.within(pcs) {
+                    builder.describe_variable(variable)?.live_in(pcs, &locs)?;
+                }
             }
         }
         Ok(())
@@ -324,6 +327,37 @@ impl<'c> Tracked<'c> {
                 extent::text(&self.code.target, Place { storage, from, bits: Some(bits as u32) })
             }
         }
+    }
+}
+
+/// The pcs of a variable's scope, at which debuggers look for the variable.
+#[derive(Debug)]
+pub(super) struct ScopePcs(Vec<Range<u64>>);
+
+impl ScopePcs {
+    pub fn new(module: &Module, variable: VariableId) -> Self {
+        let scope = module.variables.get(variable).map(|data| data.scope);
+        let mut pcs = scope.map(|scope| module.ranges(scope).to_vec()).unwrap_or_default();
+        if pcs.is_empty() {
+            // A function, or a block without pcs of its own.
+            pcs.push(0..u64::MAX);
+        }
+        pcs.sort_unstable_by_key(|pcs| pcs.start);
+        Self(pcs)
+    }
+
+    /// Returns a range without the pcs before the scope's first pc in it, and after the last. Pcs between stay, because a
+    /// range that is not divided takes fewer bytes.
+    pub fn within(&self, pcs: Range<u64>) -> Option<Range<u64>> {
+        let first = self.0.partition_point(|own| own.end <= pcs.start);
+        let end = self.0.partition_point(|own| own.start < pcs.end);
+        let met = self.0.get(first..end)?;
+        Some(met.first()?.start.max(pcs.start)..met.last()?.end.min(pcs.end))
+    }
+
+    /// Whether the scope has a pc.
+    pub fn contains(&self, pc: u64) -> bool {
+        self.within(pc..pc + 1).is_some()
     }
 }
 

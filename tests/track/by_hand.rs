@@ -2,7 +2,7 @@
 //! lanes, masks.
 
 use eitri::build::{Builder, ControlFlow, ExecWrite};
-use eitri::model::{BaseEncoding, Half, Loc, Val, VariableId};
+use eitri::model::{BaseEncoding, FunctionId, Half, Loc, TypeId, Val, VariableId};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 use eitri::track::{CodeEffects, Keep, Place, Places};
 
@@ -10,6 +10,8 @@ use eitri::track::{CodeEffects, Keep, Place, Places};
 struct Kernel {
     gpu: Target,
     builder: Builder,
+    kernel: FunctionId,
+    ty: TypeId,
     variable: VariableId,
 }
 
@@ -21,7 +23,7 @@ impl Kernel {
         let ty = builder.base_type(unit, "t", BaseEncoding::Unsigned, bits.into())?;
         let kernel = builder.function(unit, "k")?.code("k", 0x40).kernel().id();
         let variable = builder.variable(kernel, "x", ty)?.id();
-        Ok(Self { gpu, builder, variable })
+        Ok(Self { gpu, builder, kernel, ty, variable })
     }
 
     fn scalar(&self, number: u16) -> Place {
@@ -423,5 +425,31 @@ fn bits_of_a_mask_are_places_of_lanes() -> eitri::Result<()> {
     let at = |pc| tracked.places_at(k.variable, pc);
     let bit = Loc::register(s9).bit_offset_by(eitri::model::Val::lane_index());
     assert_eq!((at(0x08)?, at(0x10)?), (vec![bit], vec![]));
+    Ok(())
+}
+
+/// A register keeps the value of a variable after the block of the variable ends. A debugger looks for the variable in the
+/// block only.
+#[test]
+fn locations_are_within_the_scope() -> eitri::Result<()> {
+    let mut k = Kernel::new(32)?;
+    let block = k.builder.block(k.kernel, &[0x10..0x18, 0x20..0x28])?;
+    let y = k.builder.variable(block, "y", k.ty)?.id();
+    let mut code = CodeEffects::new(&k.gpu, one_block());
+    let value = code.value(32);
+    code.instruction(0x00..0x04).define(value, &[k.scalar(4)])?;
+    code.assign(0x04, y, value)?;
+    code.instruction(0x24..0x28).copy(&[k.scalar(4)], &[k.scalar(5)])?;
+    let tracked = code.track()?;
+    for pc in [0x04, 0x14, 0x1c, 0x24] {
+        assert_eq!(tracked.places_at(y, pc)?, [k.s(4)], "pc {pc:#x}");
+    }
+    tracked.describe(&mut k.builder, Keep::All)?;
+    let module = k.builder.finish()?;
+    let pcs: Vec<_> = module.live(y).iter().map(|live| live.pcs()).collect();
+    assert_eq!(pcs, [0x10..0x28]);
+    let report = tracked.check(&module);
+    assert!(report.is_sound() && report.missed.is_empty(), "{report}");
+    assert!(report.claimed > 0 && report.claimed == report.recoverable, "{report}");
     Ok(())
 }

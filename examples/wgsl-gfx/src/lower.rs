@@ -779,9 +779,29 @@ impl<'m> Lower<'m> {
 
     /// A block of the source is a scope.
     fn nested(&mut self, id: Instance, block: &'m Block, targets: Targets) -> Result<()> {
+        let spans = block.span_iter().map(|(_, span)| *span);
+        self.scoped(id, Span::total_span(spans), |this| this.statements(id, block, targets))
+    }
+
+    /// Lowers a part of the source that is a scope, with the variables that it declares: naga lists all variables of a function
+    /// together, each with the place of its declaration.
+    fn scoped(
+        &mut self,
+        id: Instance,
+        span: Span,
+        lower: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
         let around = self.at.scope;
         self.scope(None);
-        self.statements(id, block, targets)?;
+        let path = self.instances[id].path;
+        let within = span.to_range().unwrap_or_default();
+        for named in &mut self.out.named {
+            let is_local = named.of.0 == path && matches!(named.of.1, Which::Local(_));
+            if is_local && named.scope == around && within.contains(&(named.offset as usize)) {
+                named.scope = self.at.scope;
+            }
+        }
+        lower(self)?;
         self.at.scope = around;
         Ok(())
     }
@@ -852,7 +872,9 @@ impl<'m> Lower<'m> {
         }
         match statement {
             Statement::Emit(range) => self.emit(id, range.clone())?,
-            Statement::Block(block) => self.nested(id, block, targets)?,
+            Statement::Block(block) => {
+                self.scoped(id, span, |this| this.statements(id, block, targets))?;
+            }
             Statement::If { condition, accept, reject } => {
                 let condition = self.value(id, *condition)?[0];
                 let part = self.known.part(id, key(accept, 0));
@@ -864,7 +886,10 @@ impl<'m> Lower<'m> {
             }
             Statement::Switch { selector, cases } => self.switch(id, statement, *selector, cases, targets)?,
             Statement::Loop { body, continuing, break_if } => {
-                self.repeat(id, statement, (body, continuing, *break_if), targets)?;
+                // The variable of a `for` is declared in it.
+                self.scoped(id, span, |this| {
+                    this.repeat(id, statement, (body, continuing, *break_if), targets)
+                })?;
             }
             Statement::Break => self.leave(targets.on_break),
             Statement::Continue => self.leave(targets.on_continue),
