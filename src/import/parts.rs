@@ -84,7 +84,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         if parts.len() >= MOST_PARTS || parts.iter().any(overlaps) {
             return Err(UnimportedReason::SeveralRanges);
         }
-        self.symbols.address(&mut self.m, range.start)
+        self.symbols.code_address(&mut self.m, range.start)
     }
 
     fn add_part(

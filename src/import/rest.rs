@@ -82,7 +82,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             ResolvedValue::String(_) => AttributeValue::Text(text.unwrap_or_default()),
             ResolvedValue::Block(bytes) => AttributeValue::Bytes(bytes),
             ResolvedValue::Address(address) => {
-                AttributeValue::Address(self.symbols.address(&mut self.m, address)?)
+                AttributeValue::Address(self.symbols.code_address(&mut self.m, address)?)
             }
             ResolvedValue::Expr(bytes) => AttributeValue::Location(self.location(entry, bytes)?),
             ResolvedValue::Reference(_) | ResolvedValue::Signature(_) => {

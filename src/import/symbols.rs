@@ -21,6 +21,8 @@ pub(super) struct Symbols<'o> {
     is_cubin: bool,
     /// Sorted by address; at one address, the best name is the last.
     symbols: Vec<(u64, &'o str)>,
+    /// The symbols that no other file's definition can replace, in the same order.
+    kept: Vec<(u64, &'o str)>,
     /// Thread-local symbols, sorted by their offset in thread-local storage.
     thread_local: Vec<(u64, &'o str)>,
     /// Addresses of loaded sections, sorted.
@@ -44,6 +46,7 @@ impl<'o> Symbols<'o> {
         let is_cubin = object.is_cubin();
         let are_fixed = is_linked && !is_cubin;
         let mut symbols = Vec::new();
+        let mut kept = Vec::new();
         let mut thread_local = Vec::new();
         let mut of_sections = Vec::new();
         if !are_fixed {
@@ -66,6 +69,7 @@ impl<'o> Symbols<'o> {
             let named = named.filter(|symbol| symbol.is_global || counts.get(&*symbol.name) == Some(&1));
             let (threads, others): (Vec<_>, Vec<_>) =
                 named.partition(|symbol| symbol.kind == ElfSymbolKind::ThreadLocal);
+            kept = sorted(others.iter().copied().filter(|symbol| !symbol.is_replaceable));
             symbols = sorted(others);
             thread_local = sorted(threads);
         }
@@ -77,7 +81,7 @@ impl<'o> Symbols<'o> {
             Some((section.data.as_ptr().addr().checked_add(offset)?, (&*symbol.name, address)))
         });
         let fields = fields.collect();
-        Self { is_linked, are_fixed, is_cubin, symbols, thread_local, sections, of_sections, fields }
+        Self { is_linked, are_fixed, is_cubin, symbols, kept, thread_local, sections, of_sections, fields }
     }
 
     /// Whether an address in an expression needs no symbol.
@@ -111,18 +115,20 @@ impl<'o> Symbols<'o> {
     /// Returns the symbol at or before an address in its section, and the address's distance from it; the section's symbol,
     /// if there is no other symbol, as for a compiler's constants.
     pub(super) fn symbol_at(&self, address: u64) -> Result<(&'o str, u64), UnimportedReason> {
+        let found = self.before(&self.symbols, address).or_else(|| self.before(&self.of_sections, address));
+        found.ok_or(UnimportedReason::UnknownSymbol(address))
+    }
+
+    /// Returns the last of these symbols at or before an address in its section, and the address's distance from it: a symbol
+    /// in another section moves independently.
+    fn before(&self, symbols: &[(u64, &'o str)], address: u64) -> Option<(&'o str, u64)> {
         let section = |address: u64| {
             let before = self.sections.partition_point(|range| range.start <= address);
             before.checked_sub(1).filter(|&last| address <= self.sections[last].end)
         };
-        // A symbol in another section moves independently.
-        let before = |symbols: &[(u64, &'o str)]| {
-            let count = symbols.partition_point(|&(start, _)| start <= address);
-            let (start, name) = count.checked_sub(1).map(|last| symbols[last])?;
-            (section(start) == section(address)).then_some((name, address - start))
-        };
-        let found = before(&self.symbols).or_else(|| before(&self.of_sections));
-        found.ok_or(UnimportedReason::UnknownSymbol(address))
+        let count = symbols.partition_point(|&(start, _)| start <= address);
+        let (start, name) = count.checked_sub(1).map(|last| symbols[last])?;
+        (section(start) == section(address)).then_some((name, address - start))
     }
 
     /// Returns an offset in thread-local storage as the model states it.
@@ -135,12 +141,31 @@ impl<'o> Symbols<'o> {
         Some(Address::Symbol(m.symbol(name), offset - start))
     }
 
-    /// Returns an address as the model states it.
+    /// Returns the address that an expression refers to, as the model states it.
     pub(super) fn address(&self, m: &mut Builder, address: u64) -> Result<Address, UnimportedReason> {
         if self.are_fixed {
             return Ok(Address::Constant(address));
         }
         let (name, by) = self.symbol_at(address)?;
+        Ok(Address::Symbol(m.symbol(name), by))
+    }
+
+    /// Returns the address of code that an entry or a row describes, as the model states it. A linker can take the symbol of
+    /// an inline or weak function from another file: the address is then that of the section, so that the entry stays with its
+    /// code.
+    pub(super) fn code_address(&self, m: &mut Builder, address: u64) -> Result<Address, UnimportedReason> {
+        if self.are_fixed || self.is_cubin {
+            return self.address(m, address);
+        }
+        let at = self.symbol_at(address)?;
+        let kept = self.before(&self.kept, address);
+        let (name, by) = match kept {
+            Some(kept) if kept.1 == at.1 => kept,
+            _ => self
+                .before(&self.of_sections, address)
+                .or(kept)
+                .ok_or(UnimportedReason::UnknownSymbol(address))?,
+        };
         Ok(Address::Symbol(m.symbol(name), by))
     }
 }
@@ -151,7 +176,7 @@ fn is_placed(object: &Object<'_>, section: &ElfSection<'_>) -> bool {
 }
 
 /// Returns symbols by address; at one address, the best name is the last.
-fn sorted<'o>(symbols: Vec<&'o ElfSymbol<'_>>) -> Vec<(u64, &'o str)> {
+fn sorted<'o>(symbols: impl IntoIterator<Item = &'o ElfSymbol<'o>>) -> Vec<(u64, &'o str)> {
     let ranked = symbols.into_iter().map(|symbol| {
         let is_typed = matches!(symbol.kind, ElfSymbolKind::Func | ElfSymbolKind::Object);
         (symbol.address, is_typed, symbol.is_global, &*symbol.name)

@@ -49,7 +49,7 @@ fn function(importer: &mut Importer<'_, '_>, pcs: Range<u64>) -> Result<Option<C
     if !importer.dwarf.is_code(start) || !importer.dwarf.is_code(end - 1) {
         return Ok(None);
     }
-    let address = importer.symbols.address(&mut importer.m, start)?;
+    let address = importer.symbols.code_address(&mut importer.m, start)?;
     let scope = importer.root().scope;
     let mut function = importer.m.function(scope, "").map_err(UnimportedReason::Refused)?;
     let function = function.address(address, end - start).undescribed().id();

@@ -41,11 +41,17 @@ pub fn fitting(object: &Object<'_>, dwarf: &Dwarf<'_>, target: &Target) -> Consu
     if units.iter().any(|unit| unit.encoding.offset_bytes == 8) {
         consumer.format = Format::Dwarf64;
     }
-    let has = |name| object.section(name).is_some_and(|section| section.stored > 0);
-    consumer.tables.names = consumer.version == 5 && has(".debug_names");
-    consumer.tables.pubs = has(".debug_pubnames") || has(".debug_pubtypes");
-    consumer.tables.aranges = has(".debug_aranges");
+    consumer = with_tables(consumer, object);
     let has_type_units = units.iter().any(|unit| unit.kind == dw::DW_UT_type);
     consumer.has_type_units = has_type_units && consumer.version >= 4 && !consumer.tables.names;
+    consumer
+}
+
+/// Adds the lookup tables that an object has to those of a consumer, where its version of DWARF has them.
+pub(super) fn with_tables(mut consumer: Consumer, object: &Object<'_>) -> Consumer {
+    let has = |name| object.section(name).is_some_and(|section| section.stored > 0);
+    consumer.tables.names |= consumer.version == 5 && !consumer.has_type_units && has(".debug_names");
+    consumer.tables.pubs |= has(".debug_pubnames") || has(".debug_pubtypes");
+    consumer.tables.aranges |= has(".debug_aranges");
     consumer
 }

@@ -44,7 +44,7 @@ use gimli::constants as dw;
 
 use crate::check::{FindingKind, Listed, check_function, check_listed};
 use crate::consumer::{Consumer, Policy};
-use crate::emit::elf::{AttachOptions, Existing, UndefinedSymbols, attach_with};
+use crate::emit::elf::{AttachOptions, Compression, Existing, UndefinedSymbols, attach_with};
 use crate::error::{Error, ErrorKind, Result};
 use crate::import::{
     self, DifferentTypes, ImportOptions, ImportedCode, ImportedDwarf, ImportedTypes, UnimportedFact,
@@ -55,6 +55,8 @@ use crate::lower::lower;
 use crate::model::Module;
 use crate::omission::{Omission, Property};
 use crate::op::Dialect;
+#[cfg(feature = "compress")]
+use crate::read::SectionCompression;
 use crate::read::{Dwarf, Object, ReadOptions};
 use crate::target::Target;
 
@@ -257,7 +259,7 @@ fn written(
         existing: Existing::Replace,
         // AMD's local memory, and data of other objects.
         undefined: UndefinedSymbols::Allow,
-        ..AttachOptions::default()
+        compression: compression(object),
     };
     let object = attach_with(bytes, target, &lowered.sections, &attach)?;
     // What the replaced sections leave between the others is closed when they are replaced again, as the next rewrite would.
@@ -320,6 +322,18 @@ fn read<'o>(object: &'o Object<'_>, threads: usize) -> Result<(Dwarf<'o>, Dialec
     ))
 }
 
+/// Returns the compression of an object's debug sections.
+fn compression(object: &Object<'_>) -> Compression {
+    let compression = object.sections().iter().find_map(|section| section.compression);
+    match compression {
+        #[cfg(feature = "compress")]
+        Some(SectionCompression::Zlib) => Compression::Zlib,
+        #[cfg(feature = "compress")]
+        Some(SectionCompression::Zstd) => Compression::Zstd,
+        _ => Compression::None,
+    }
+}
+
 /// Refuses objects whose facts would get lost.
 fn refuse(dwarf: &Dwarf<'_>) -> Result<()> {
     if dwarf.units().is_empty() {
@@ -348,7 +362,10 @@ fn consumer(
     target: &Target,
     options: &RewriteOptions<'_>,
 ) -> Result<Consumer> {
-    let mut consumer = options.consumer.clone().unwrap_or_else(|| fitting(object, dwarf, target));
+    let mut consumer = match &options.consumer {
+        None => fitting(object, dwarf, target),
+        Some(chosen) => fitting::with_tables(chosen.clone(), object),
+    };
     if consumer.has_line_directives {
         return Err(unsupported("the consumer reads PTX; expected a consumer that reads objects"));
     }

@@ -10,7 +10,8 @@ pub struct RewriteOptions<'a> {
     /// The target, where neither the object nor its subprograms state it: the wave size of AMD's processors that run both
     /// sizes.
     pub target: Option<Target>,
-    /// The consumer; `None` for a consumer that [fits](super::fitting). `.debug_frame` is written unless the object's only
+    /// The consumer; `None` for a consumer that [fits](super::fitting). Lookup tables that the object has are written for each
+    /// consumer, and its debug sections stay compressed, with the feature `compress`. `.debug_frame` is written unless the object's only
     /// frames are in `.eh_frame`, which stays.
     pub consumer: Option<Consumer>,
     /// Form of expressions.

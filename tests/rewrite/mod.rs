@@ -21,6 +21,7 @@ mod kept;
 mod languages;
 mod link_time;
 mod linked;
+mod linked_after;
 mod loaded;
 mod malformed;
 pub mod nvlink;

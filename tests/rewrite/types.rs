@@ -447,3 +447,26 @@ int main() { return work(3); }
         }
     }
 }
+
+/// Before DWARF 4, and by gcc and clang in DWARF 4, a bit field that begins before its storage unit has a negative offset from
+/// the unit's most significant bit.
+#[test]
+fn bit_fields_before_their_unit_keep_their_place() {
+    let program = Program {
+        file: "a.c",
+        source: "
+struct __attribute__((packed)) fields { char c; int i : 7; long long l : 33; unsigned long long m : 31; short z; };
+struct fields g = {1, 2, 3, 4, 5};
+int main(void) { return g.m; }
+",
+        commands: &["print g", "print/x g", "ptype/o struct fields"],
+        prints: &["m = 4, z = 5"],
+        tags: &[],
+    };
+    for (compiler, version) in
+        [(GCC, "-gdwarf-2"), (GCC, "-gdwarf-4"), (CLANG, "-gdwarf-3"), (CLANG, "-gdwarf-5")]
+    {
+        let Some(lost) = program.is_kept(compiler, &["-g", version]) else { return };
+        assert!(!lost.contains("bit_offset"), "{lost}");
+    }
+}

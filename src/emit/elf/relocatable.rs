@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use object::write::elf::{Encoder, Rel, SectionHeader, Sym};
 use object::{Endian, Endianness, elf};
 
-use super::bytes::strings;
+use super::bytes::{strings, u64_at};
 use super::image::{Image, ImageSection, too_many_sections, unsupported};
 use super::renumber::{self, Moved};
 use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_counts};
@@ -24,6 +24,9 @@ use crate::emit::added::Added;
 use crate::emit::section::{Relocation, RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::Target;
+
+/// Bytes of an `Elf64_Rela`.
+const RELA_SIZE: usize = 24;
 
 /// How relocations against undefined symbols of a relocatable object are treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,6 +39,31 @@ pub enum UndefinedSymbols {
     Allow,
 }
 
+/// Refuses code that the linker shortens: pcs in the sections are distances in the code as it is before the link.
+fn refuse_relaxed_code(image: &Image<'_>) -> Result<()> {
+    if image.machine() != elf::EM_RISCV {
+        return Ok(());
+    }
+    let is_relaxed = |entry: &[u8]| {
+        let kind = u64_at(image.order, entry, 8) as u32;
+        [elf::R_RISCV_RELAX.0, elf::R_RISCV_ALIGN.0].contains(&kind)
+    };
+    for section in image.sections.iter().filter(|section| section.header.sh_type == elf::SHT_RELA) {
+        let code = image.sections.get(section.header.sh_info as usize);
+        let Some(code) = code.filter(|code| code.header.sh_flags.0 & elf::SHF_EXECINSTR.0 != 0) else {
+            continue;
+        };
+        let (entries, _) = section.contents.as_chunks::<RELA_SIZE>();
+        if let Some(at) = entries.iter().position(|entry| is_relaxed(entry)) {
+            let offset = u64_at(image.order, &entries[at], 0);
+            let text = "the linker shortens the code at this relocation (R_RISCV_RELAX or R_RISCV_ALIGN), so that pcs are not \
+                 known before the link; expected code for a linker without relaxation (`-mno-relax`), or a linked object";
+            return Err(unsupported(text).in_section(&code.display_name()).at_offset(offset));
+        }
+    }
+    Ok(())
+}
+
 /// Adds debug sections, their relocations and their groups.
 pub(super) fn add<'a>(
     image: &mut Image<'a>,
@@ -44,6 +72,9 @@ pub(super) fn add<'a>(
     undefined: UndefinedSymbols,
 ) -> Result<()> {
     let added = Added::check(image.has_section(), sections)?;
+    if sections.iter().any(|section| !section.relocations.is_empty()) {
+        refuse_relaxed_code(image)?;
+    }
     // The sections' indices are planned before they exist, because their symbols contain them.
     let mut plan = Plan::new(image.sections.len(), sections)?;
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::cursor::Cursor;
-use super::elf::ElfSection;
+use super::elf::{ElfSection, SectionCompression as Method};
 use super::elf_header::File;
 use crate::error::{Count, Error, ErrorKind, Result};
 
@@ -38,12 +38,6 @@ impl Budget {
         self.0 = left;
         Ok(())
     }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Method {
-    Zlib,
-    Zstd,
 }
 
 /// Decompresses a debug section, and replaces its name `.zdebug_*` by the plain name. Does not change other sections.
@@ -94,6 +88,7 @@ fn contents(section: &mut ElfSection<'_>, is_flagged: bool, file: File, budget: 
         );
         return Err(Error::malformed(text));
     }
+    section.compression = Some(method);
     section.size = size;
     section.data = Cow::Owned(expanded);
     Ok(())

@@ -172,6 +172,8 @@ pub struct ElfSection<'d> {
     pub size: u64,
     /// Size in bytes in the section header: of a compressed debug section, that before decompression.
     pub stored: u64,
+    /// How the file has the contents of a debug section, if they are compressed.
+    pub compression: Option<SectionCompression>,
     /// Contents, decompressed, and with relocations applied in a relocatable object's debug sections (and `.eh_frame`).
     /// If such an object has several debug sections with the same name, as for type units in section groups, the first
     /// section has all their contents in file order, as after linking, and the rest are empty.
@@ -181,6 +183,16 @@ pub struct ElfSection<'d> {
     /// Number of bytes by which the contents are moved: see [`Placing::Linked`].
     #[doc(hidden)]
     pub moved: u64,
+}
+
+/// Compression of a debug section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SectionCompression {
+    /// zlib: `ELFCOMPRESS_ZLIB`, and sections `.zdebug_*`.
+    Zlib,
+    /// Zstandard: `ELFCOMPRESS_ZSTD`.
+    Zstd,
 }
 
 impl ElfSection<'_> {
@@ -243,6 +255,9 @@ pub struct ElfSymbol<'d> {
     pub kind: ElfSymbolKind,
     /// Whether other files can refer to it.
     pub is_global: bool,
+    /// Whether a linker can take another file's definition instead: a weak or a unique symbol, as the copies of an inline
+    /// function have it.
+    pub is_replaceable: bool,
     /// Whether this file defines it.
     pub is_defined: bool,
 }

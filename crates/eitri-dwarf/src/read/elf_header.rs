@@ -8,6 +8,10 @@ use super::elf::{CUDA, ElfSection, ElfSymbol, ElfSymbolKind};
 use super::reloc::{AVR, MSP430};
 use crate::error::{Count, Error, ErrorKind, Result};
 
+/// Bindings of symbols.
+const STB_LOCAL: u8 = 0;
+const STB_GLOBAL: u8 = 1;
+
 const ET_REL: u16 = 1;
 const ET_EXEC: u16 = 2;
 pub(super) const SHT_NULL: u32 = 0;
@@ -171,6 +175,7 @@ impl Header {
                 address: raw.address,
                 size: raw.size,
                 stored: raw.size,
+                compression: None,
                 data: Cow::Borrowed(data),
                 link: raw.link,
                 info: raw.info,
@@ -284,8 +289,18 @@ impl Header {
                 base
             };
             let address = if is_defined { base.wrapping_add(value) } else { 0 };
-            let is_global = info >> 4 != 0;
-            symbols.push(ElfSymbol { name, section, address, size, kind, is_global, is_defined });
+            let is_global = info >> 4 != STB_LOCAL;
+            let is_replaceable = ![STB_LOCAL, STB_GLOBAL].contains(&(info >> 4));
+            symbols.push(ElfSymbol {
+                name,
+                section,
+                address,
+                size,
+                kind,
+                is_global,
+                is_replaceable,
+                is_defined,
+            });
         }
         Ok((Some(table), symbols))
     }

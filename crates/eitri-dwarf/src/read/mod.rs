@@ -94,7 +94,9 @@ pub use aranges::{AddressRange, AddressRanges};
 pub use cfi::{CallFrameInstruction, CallFrameInstructions, FrameInstruction};
 pub use companions::Companions;
 pub use dwarf::Dwarf;
-pub use elf::{ElfSection, ElfSymbol, ElfSymbolKind, MercuryCopy, Object, StaleFields, SymbolField};
+pub use elf::{
+    ElfSection, ElfSymbol, ElfSymbolKind, MercuryCopy, Object, SectionCompression, StaleFields, SymbolField,
+};
 pub use entry::{Attributes, Entry};
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_columns::{FrameColumns, FrameRun};

@@ -128,6 +128,7 @@ fn section<'d>(name: impl Into<Cow<'d, str>>, data: Vec<u8>) -> ElfSection<'d> {
         address: 0,
         size,
         stored: size,
+        compression: None,
         data: data.into(),
         link: 0,
         info: 0,
@@ -155,7 +156,7 @@ fn symbol<'d>(
     kind: ElfSymbolKind,
 ) -> ElfSymbol<'d> {
     let name = name.to_owned().into();
-    ElfSymbol { name, section, address, size, kind, is_global: true, is_defined: true }
+    ElfSymbol { name, section, address, size, kind, is_global: true, is_replaceable: false, is_defined: true }
 }
 
 /// Function, label and variable addresses, and the offsets at which sections, and labels in sections, begin.
