@@ -273,15 +273,22 @@ impl Consumer {
     }
 
     /// Returns the consumer that a target's objects are written for unless another is chosen: `cuda-gdb` on NVIDIA's
-    /// targets, and `llvm` on all other targets.
+    /// targets, `dwarf5` on CPUs, and `llvm` on all other targets.
     ///
     /// ```
     /// use eitri::{Consumer, target::Target};
     ///
-    /// assert_eq!(Consumer::for_target(&Target::x86_64()), Consumer::llvm());
+    /// assert_eq!(Consumer::for_target(&Target::x86_64()), Consumer::dwarf5());
+    /// assert_eq!(Consumer::for_target(&Target::named("amdgpu-gfx1100-wave32")?), Consumer::llvm());
+    /// # Ok::<(), eitri::Error>(())
     /// ```
     pub fn for_target(target: &Target) -> Self {
-        if target.elf().machine == object::elf::EM_CUDA.0 { Self::cuda_gdb() } else { Self::llvm() }
+        match target.elf().machine {
+            machine if machine == object::elf::EM_CUDA.0 => Self::cuda_gdb(),
+            // gdb and lldb read no vendor's operations on a CPU.
+            _ if target.lanes() == 1 => Self::dwarf5(),
+            _ => Self::llvm(),
+        }
     }
 
     /// Returns the consumer with a name or, without a name, the consumer [for the target](Self::for_target).

@@ -61,7 +61,7 @@ pub struct eitri_options {
     /// `sizeof(eitri_options)`.
     pub size: usize,
     /// Name of the consumer: "llvm", "rocgdb", "rocgdb-legacy", "cuda-gdb", "dwarf2" to "dwarf5". NULL is "cuda-gdb" on
-    /// NVIDIA's targets, "llvm" on all others, and for `eitri_rewrite` a consumer that reads what the producer wrote.
+    /// NVIDIA's targets, "dwarf5" on CPUs, "llvm" on all others, and for `eitri_rewrite` a consumer that reads what the producer wrote.
     pub consumer: *const c_char,
     /// For `eitri_rewrite`: the target, where the object does not state it: a name or a JSON object, as for
     /// `eitri_description_new`. NULL is the object's.

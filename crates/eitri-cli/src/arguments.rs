@@ -202,7 +202,7 @@ impl Command {
 /// Consumer that reads the object.
 #[derive(Debug, Args)]
 pub struct Reader {
-    /// Consumer that reads the object. The default is `cuda-gdb` on NVIDIA's targets, and `llvm` on all other targets.
+    /// Consumer that reads the object. The default is `cuda-gdb` on NVIDIA's targets, `dwarf5` on CPUs, and `llvm` on all other targets.
     #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES)]
     name: Option<String>,
     /// Use the 64-bit DWARF format.

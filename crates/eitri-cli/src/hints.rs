@@ -8,7 +8,7 @@ use eitri::error::{ErrorKind, Feature};
 use super::{Failure, in_file};
 
 /// Hint for an output that is also an input.
-pub const OTHER_OUTPUT: &str = "-o and --svg take the name of another file";
+pub const OTHER_OUTPUT: &str = "each output takes the name of another file";
 
 /// The command that lists the valid names, for an unknown name.
 pub fn list_of(error: &Error) -> &'static str {

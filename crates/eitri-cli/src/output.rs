@@ -188,12 +188,20 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Writes files in order, or no file if any would replace an input; `-` is standard output.
+/// Writes files in order, or no file if any would replace an input or another of them; `-` is standard output.
 pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Failure> {
     let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
     let is_input = |path: &Path| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
     if let Some((path, _)) = files.iter().find(|file| is_input(file.0)) {
         return Err(Failure::line(format_args!("{}: the output would replace an input", path.display()))
+            .and(hints::OTHER_OUTPUT));
+    }
+    let twice = files.iter().enumerate().find(|(index, (path, _))| {
+        let is_same = |other: &Path| *path == other || is_one_file(path, other);
+        path.as_os_str() != "-" && files[..*index].iter().any(|(other, _)| is_same(other))
+    });
+    if let Some((_, (path, _))) = twice {
+        return Err(Failure::line(format_args!("{}: two outputs have this name", path.display()))
             .and(hints::OTHER_OUTPUT));
     }
     for (path, bytes) in files {
@@ -204,4 +212,14 @@ pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Whether two paths lead to a file, which need not exist.
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    let resolved = |path: &Path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let folder = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(path.canonicalize().unwrap_or(folder.join(path.file_name()?)))
+    };
+    resolved(one).is_some_and(|one| resolved(other) == Some(one))
 }

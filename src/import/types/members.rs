@@ -148,19 +148,20 @@ fn bit_in_unit<'d, 'o>(
 ) -> u64 {
     let start = bytes.saturating_mul(8);
     let unit = importer.number(part, dw::DW_AT_byte_size);
-    let Some(offset) = importer.number(part, dw::DW_AT_bit_offset) else { return start };
+    // A field that begins before its storage unit has a negative offset.
+    let offset = importer.take_as(part, dw::DW_AT_bit_offset, "a number", ResolvedValue::integer);
+    let Some(offset) = offset else { return start };
     let of_type = importer.m.described().ty(ty).bits().unwrap_or(bits);
     let unit = unit.map_or(of_type, |bytes| bytes.saturating_mul(8));
-    if importer.m.target().is_big_endian() {
-        return start.saturating_add(offset);
-    }
-    match unit.checked_sub(offset).and_then(|rest| rest.checked_sub(bits)) {
-        Some(distance) => start.saturating_add(distance),
-        None => {
-            importer.leave(part, dw::DW_AT_bit_offset, UnimportedReason::ValueRange(offset.into()));
-            start
-        }
-    }
+    let distance = if importer.m.target().is_big_endian() {
+        offset
+    } else {
+        i128::from(unit) - offset - i128::from(bits)
+    };
+    u64::try_from(i128::from(start) + distance).unwrap_or_else(|_| {
+        importer.leave(part, dw::DW_AT_bit_offset, UnimportedReason::ValueRange(offset));
+        start
+    })
 }
 
 /// Imports a base class.

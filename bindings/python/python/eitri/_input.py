@@ -43,7 +43,7 @@ class Consumer:
     """The debugger that reads an object, and options of its format."""
 
     name: str | None = None
-    """Name in `eitri.consumers()`. `None` stands for `cuda-gdb` on NVIDIA's targets, and `llvm` on all other targets."""
+    """Name in `eitri.consumers()`. `None` stands for `cuda-gdb` on NVIDIA's targets, `dwarf5` on CPUs, and `llvm` on all other targets."""
     dwarf64: bool = False
     """Use the 64-bit DWARF format."""
     names: bool = False

@@ -43,10 +43,13 @@ pub fn member_location(
         },
     };
     let location = Evaluator::new().data_member_location(location, container, machine, &context)?;
-    // The number of bits between the most significant bit of the storage unit and that of the field.
-    let Some(from_top) = member.number(dw::DW_AT_bit_offset) else { return Ok(location) };
+    // The number of bits between the most significant bit of the storage unit and that of the field, which can begin before
+    // the unit.
+    let Some(from_top) = member.attr(dw::DW_AT_bit_offset).and_then(ResolvedValue::integer) else {
+        return Ok(location);
+    };
     if unit.encoding.big_endian {
-        return location.moved(from_top.into());
+        return location.moved(from_top);
     }
     let bits = member.number(dw::DW_AT_bit_size);
     let unit_bits = match member.number(dw::DW_AT_byte_size) {
@@ -54,7 +57,7 @@ pub fn member_location(
         None => member.ty().and_then(read::Entry::size_bits),
     };
     let (Some(bits), Some(unit_bits)) = (bits, unit_bits) else { return Err(unreadable()) };
-    location.moved(i128::from(unit_bits) - i128::from(from_top) - i128::from(bits))
+    location.moved(i128::from(unit_bits) - from_top - i128::from(bits))
 }
 
 fn unreadable() -> Fault {

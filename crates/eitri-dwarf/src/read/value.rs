@@ -176,6 +176,16 @@ impl<'o> ResolvedValue<'o> {
         }
     }
 
+    /// Returns the number, of either sign.
+    #[doc(hidden)]
+    pub fn integer(self) -> Option<i128> {
+        match self {
+            Self::Unsigned(value) => Some(value.into()),
+            Self::Signed(value) => Some(value.into()),
+            _ => None,
+        }
+    }
+
     /// Returns the string.
     #[doc(hidden)]
     pub fn string(self) -> Option<Str<'o>> {
