@@ -105,8 +105,10 @@ pub(super) fn says<'o>(
     }
 }
 
-/// Returns whether two entries have equal tags and names. Types without a name are spelled as in a source.
+/// Returns whether two entries have equal tags and names. Types without a name are spelled as in a source; a declaration of clang
+/// has only the signature of its type.
 fn are_alike<'o>(left: Entry<'_, 'o>, right: Entry<'_, 'o>) -> bool {
+    let [left, right] = [left, right].map(|entry| entry.signed().unwrap_or(entry));
     let are_named_alike = match class(left) {
         Class::Type => left.type_name() == right.type_name(),
         _ => left.name() == right.name(),

@@ -92,15 +92,12 @@ int main(int c, char **v) { return (work(c + 3) + pointer(c + 5) + (c > 3 ? work
 /// gdb takes the variables of an abstract instance's block for variables of the function, if no block of the code refers to it.
 #[test]
 fn blocks_of_the_code_refer_to_the_blocks_of_the_abstract_instance() {
-    for (compiler, version, level) in [
-        ("gcc", "-gdwarf-5", "-O2"),
-        ("gcc", "-gdwarf-4", "-O3"),
-        ("g++", "-gdwarf-3", "-O2"),
-        ("clang-19", "-gdwarf-5", "-O2"),
-    ] {
+    for (compiler, version, level) in
+        [("gcc", "-gdwarf-5", "-O2"), ("gcc", "-gdwarf-4", "-O3"), ("g++", "-gdwarf-3", "-O2")]
+    {
         let name = format!("{compiler} {version} {level}");
         let folder = Folder::new();
-        let arguments = ["-xc", version, level, "-fno-reorder-functions"];
+        let arguments = ["-xc", version, level];
         let arguments = if compiler == "g++" { &arguments[1..] } else { &arguments[..] };
         let compiler = Tool::new(compiler, compiler);
         let Some(bytes) = compiled(&folder, compiler, ("a.cc", BLOCKS), arguments) else { return };

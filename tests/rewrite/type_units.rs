@@ -187,6 +187,11 @@ fn parts_that_a_unit_adds_to_a_type_are_not_shown_as_its_own() {
             let case = format!("{} {version} {standard}", compiler.name);
             let bytes = std::fs::read(folder.path().join("before")).expect("a program");
             let first = rewritten(&bytes, |_| {}).unwrap_or_else(|error| panic!("{case}: {error}"));
+            // A hash of the source type, for the linker's warnings; clang's type units lack the class of virtual functions.
+            let is_known =
+                |fact: &String| fact.contains("GNU_odr_signature") || fact.contains("containing_type");
+            let lost: Vec<_> = first.lost().filter(|fact| !is_known(fact)).collect();
+            assert_eq!(lost, [""; 0], "{case}");
             let second = rewritten(&first.object, |_| {}).unwrap_or_else(|error| panic!("{case}: {error}"));
             assert!(second.object == first.object, "{case}: a second rewrite changes bytes");
             folder.file("after", &first.object);
@@ -202,7 +207,7 @@ fn parts_that_a_unit_adds_to_a_type_are_not_shown_as_its_own() {
             ];
             let shown = |program| {
                 let types = types.iter().map(|name| format!("ptype {name}"));
-                let functions = ["Fixed<int, 4>::as<int>", "ns::v1::Plain<int>::get<char>"];
+                let functions = ["Fixed<int, 4>::as<int>", "Plain<int>::get<char>"];
                 let scopes = functions.iter().map(|name| format!("info scope {name}"));
                 let commands = types.chain(scopes).flat_map(|command| ["-ex".to_owned(), command]);
                 let start = ["-nx", "-batch"].map(String::from);
