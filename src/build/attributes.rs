@@ -160,7 +160,10 @@ impl Builder {
             },
             (gimli::DW_AT_alignment, owner) => matches!(
                 owner,
-                AttributeOwner::Variable(_) | AttributeOwner::Function(_) | AttributeOwner::Member(..)
+                AttributeOwner::Variable(_)
+                    | AttributeOwner::Function(_)
+                    | AttributeOwner::Member(..)
+                    | AttributeOwner::VariantMember(..)
             ),
             (gimli::DW_AT_const_expr, owner) => {
                 matches!(owner, AttributeOwner::Variable(_) | AttributeOwner::Function(_))

@@ -15,7 +15,7 @@ use super::structure::check_offset_forms;
 use super::tree::is_type;
 use super::types::same_type;
 use crate::error::At;
-use crate::model::{BaseOffset, Count, Discriminant, Imported, ScopeKind, StringId, TypeId, TypeKind};
+use crate::model::{BaseOffset, Count, Discriminant, Imported, ScopeKind, StringId, Type, TypeId, TypeKind};
 use crate::read::{Entry, Unit};
 
 /// Tag, enclosing namespaces, name.
@@ -132,6 +132,7 @@ pub(super) fn report_types_outside(compare: &mut Compare<'_, '_>) {
         Imported::Member(ty, _) | Imported::Enumerator(ty, _) => Some(ty),
         _ => None,
     }));
+    stays.extend(declared_again(compare));
     add_users(compare, &mut stays);
     let is_own =
         |offset| compare.file.dwarf.unit_at(offset).is_some_and(|unit| unit.type_offset == Some(offset));
@@ -153,6 +154,19 @@ pub(super) fn report_types_outside(compare: &mut Compare<'_, '_>) {
         let expected = format!("{} in a unit of its own", module.called(id));
         compare.report.find(FindingKind::Type, module.at_type(id), expected, actual);
     }
+}
+
+/// Returns the types beside a declaration with their scope and name that has parts: the unit can refer to the parts alone, so that
+/// nothing would lead to a type unit.
+fn declared_again(compare: &Compare<'_, '_>) -> impl Iterator<Item = TypeId> {
+    let module = compare.described.module;
+    let index = &compare.described.index;
+    let has_parts = |scope| index.variables.has(scope) || index.scopes.has(scope) || index.has_types[scope];
+    let is_declared = move |ty: &Type| ty.is_declaration() && ty.own_scope().is_some_and(has_parts);
+    let declared = module.types().filter(|(_, ty)| is_declared(ty)).map(|(_, ty)| (ty.scope(), ty.name()));
+    let declared: BTreeSet<_> = declared.collect();
+    let is_complete = move |ty: &Type| !ty.is_declaration() && declared.contains(&(ty.scope(), ty.name()));
+    module.types().filter(move |(_, ty)| is_complete(ty)).map(|(id, _)| id)
 }
 
 /// The qualified name, for a type that gets a type unit if possible: a named structure, class, union or enumeration.

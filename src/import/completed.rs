@@ -13,6 +13,7 @@ struct Part<'o> {
     tag: DwTag,
     name: Option<&'o [u8]>,
     linkage_name: Option<&'o [u8]>,
+    /// Without a linkage name. The files of a type unit and of its declaration can have a function in different lines.
     line: Option<u64>,
     /// The type in the type unit that the signature names.
     described: Option<Key>,
@@ -22,7 +23,7 @@ struct Part<'o> {
 #[derive(Debug, Default)]
 pub(super) struct CompletedTypes<'o> {
     /// Whether the file has type units.
-    has_any: bool,
+    pub(super) has_any: bool,
     /// `None` for a part that is there several times.
     parts: HashMap<Key, HashMap<Part<'o>, Option<Key>>>,
 }
@@ -76,7 +77,7 @@ fn key<'o>(entry: Entry<'_, 'o>) -> Part<'o> {
         tag: entry.tag(),
         name: text(dw::DW_AT_name),
         linkage_name,
-        line: entry.number(dw::DW_AT_decl_line),
+        line: entry.number(dw::DW_AT_decl_line).filter(|_| linkage_name.is_none()),
         described: entry.reference(dw::DW_AT_signature).map(|ty| ty.offset()),
     }
 }
@@ -95,13 +96,19 @@ pub(super) fn says<'o>(
     let Some(complete) = part.attr(name) else { return value == ResolvedValue::Flag(false) };
     match (entry.referred(value), part.referred(complete)) {
         (Some(referred), Some(complete)) => are_alike(referred, complete),
-        (None, None) => value == complete,
+        // Abbreviations have a number as an implicit constant, too.
+        (None, None) => match (value.unsigned(), complete.unsigned()) {
+            (Some(number), Some(complete)) => number == complete,
+            _ => value == complete,
+        },
         _ => false,
     }
 }
 
-/// Returns whether two entries have equal tags and names. Types without a name are spelled as in a source.
+/// Returns whether two entries have equal tags and names. Types without a name are spelled as in a source; a declaration of clang
+/// has only the signature of its type.
 fn are_alike<'o>(left: Entry<'_, 'o>, right: Entry<'_, 'o>) -> bool {
+    let [left, right] = [left, right].map(|entry| entry.signed().unwrap_or(entry));
     let are_named_alike = match class(left) {
         Class::Type => left.type_name() == right.type_name(),
         _ => left.name() == right.name(),

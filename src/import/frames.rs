@@ -165,15 +165,20 @@ impl<'d, 'o> Importer<'d, 'o> {
         bodies
     }
 
-    /// Returns code that has a frame, and that nothing else describes.
+    /// Returns code that has a frame, and that nothing else describes: all code of a frame description, or a part of it.
     fn with_frames_alone(&mut self, frames: &Frames<'o>, code: &[Code]) -> Vec<Code> {
         let ends = undescribed::ends(code);
-        let is_free = |pcs: &Range<u64>| {
-            let before = code.partition_point(|body| body.start < pcs.end);
-            before.checked_sub(1).is_none_or(|last| ends[last] <= pcs.start)
-        };
-        let alone = frames.code().map(|(pcs, _)| pcs).filter(is_free);
-        alone.filter_map(|pcs| undescribed::with_frame(self, pcs)).collect()
+        let mut alone = Vec::new();
+        for (pcs, _) in frames.code() {
+            let first = ends.partition_point(|&end| end <= pcs.start);
+            let mut start = pcs.start;
+            for body in code[first..].iter().take_while(|body| body.start < pcs.end) {
+                alone.extend(undescribed::with_frame(self, start..body.start.max(start)));
+                start = body.end.max(start);
+            }
+            alone.extend(undescribed::with_frame(self, start..pcs.end.max(start)));
+        }
+        alone
     }
 
     /// Imports a section's frames of code, and removes the code that has a frame. A frame description can be that of several

@@ -41,7 +41,7 @@ const LANES: [DwAt; 2] = [DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD];
 
 /// Makes a function with its code. Its properties follow when their types exist.
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
-    let Some(around) = importer.place(entry) else { return };
+    let Some(around) = types::around_part(importer, entry) else { return };
     let mut origin = importer.refer(entry, dw::DW_AT_abstract_origin);
     let mut instance = None;
     if let Some(abstract_instance) = origin {

@@ -82,6 +82,17 @@ pub(super) struct IndexedParts<'d, 'o> {
     pub previous: HashMap<Key, Option<Entry<'d, 'o>>>,
 }
 
+/// Declarations of types.
+#[derive(Default)]
+pub(super) struct Declarations<'d, 'o> {
+    /// Types of the unit that complete a declaration, by the offset of the declaration.
+    pub completions: HashMap<Key, Entry<'d, 'o>>,
+    /// Types that complete a declaration in a class, with the declaration, if their class is not known yet.
+    pub nested: Vec<(Entry<'d, 'o>, TypeId)>,
+    /// Declarations of types of type units, with the parts that only this unit has, by the entries of the types.
+    pub again: HashMap<Key, Place<'o>>,
+}
+
 /// Entities of the current unit, by their entries.
 #[derive(Default)]
 pub(super) struct Entities<'d, 'o> {
@@ -107,10 +118,7 @@ pub(super) struct Entities<'d, 'o> {
     pub indexed: IndexedParts<'d, 'o>,
     /// Structures, classes and unions whose members are not imported yet.
     pub composites: Vec<(Entry<'d, 'o>, TypeId)>,
-    /// Types of the unit that complete a declaration, by the offset of the declaration.
-    pub completions: HashMap<Key, Entry<'d, 'o>>,
-    /// Types that complete a declaration in a class, with the declaration, if their class is not known yet.
-    pub nested: Vec<(Entry<'d, 'o>, TypeId)>,
+    pub declarations: Declarations<'d, 'o>,
     /// Functions whose properties are not imported yet.
     pub bodies: Vec<Body<'d, 'o>>,
     /// Variables whose locations are not imported yet.

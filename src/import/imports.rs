@@ -12,6 +12,8 @@ use crate::read::Entry;
 pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, attribute: DwAt) {
     let Some(around) = importer.place(entry) else { return };
     let Some(referred) = importer.refer(entry, attribute) else { return };
+    // A type unit refers to its declaration of a member of another type unit.
+    let referred = importer.completed_part(referred).unwrap_or(referred);
     let scopes = &importer.made.scopes;
     let namespace = scopes
         .get(&referred.offset())

@@ -41,7 +41,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             return entry;
         }
         let entry = self.completed_part(entry).unwrap_or(entry);
-        let entry = self.made.completions.get(&entry.offset()).copied().unwrap_or(entry);
+        let entry = self.made.declarations.completions.get(&entry.offset()).copied().unwrap_or(entry);
         if let Some(first) = self.types.copied.first(entry.index(), self.info.offset) {
             return self.dwarf.entry_with_index(first).unwrap_or(entry);
         }
@@ -69,6 +69,36 @@ impl<'d, 'o> Importer<'d, 'o> {
             Some(ty) => self.repeat(ty),
             // Equal namespaces can be in different lines.
             None => self.repeat_part(entry, dwarf.entry_with_index(first)),
+        }
+    }
+
+    /// Marks the entries of type units that repeat imported entries: equal types and namespaces, and declarations of types that
+    /// other type units describe.
+    pub(super) fn repeat_copies(&mut self) {
+        let dwarf = self.dwarf;
+        let entry = |index: u32| dwarf.entry_with_index(index as usize);
+        let is_imported = |index| entry(index).is_some_and(|entry| self.taken.is_imported(entry));
+        for (copy, first) in self.types.copied.repeated(is_imported) {
+            match (entry(copy), entry(first)) {
+                // A declaration can have other parts than the type that it stands for.
+                (Some(ty), Some(_)) if class(ty) == Class::Type && !ty.has(dw::DW_AT_signature) => {
+                    self.repeat(ty)
+                }
+                (Some(around), Some(first)) if class(around) == Class::Scope => {
+                    self.repeat_part(around, Some(first));
+                    self.mark(around, dw::DW_AT_declaration);
+                }
+                _ => {}
+            }
+        }
+        let units = dwarf.units().iter().filter(|unit| unit.kind == dw::DW_UT_type);
+        for entry in units.flat_map(|unit| dwarf.entries_of(unit)) {
+            let complete = entry.reference(dw::DW_AT_signature).filter(|_| class(entry) == Class::Type);
+            let part = complete.or_else(|| self.completed_part(entry));
+            if let Some(part) = part.filter(|part| self.taken.is_imported(*part)) {
+                self.repeat_part(entry, Some(part));
+                self.mark_all(entry, &[dw::DW_AT_signature, dw::DW_AT_declaration]);
+            }
         }
     }
 

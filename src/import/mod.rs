@@ -356,5 +356,6 @@ fn import_file<'d, 'o>(importer: &mut Importer<'d, 'o>, split: &SplitUnits<'d>) 
         importer.list_in(".debug_info", 0, UnimportedReason::CyclicType);
     }
     importer.other_homes();
+    importer.repeat_copies();
     importer.rest();
 }

@@ -2,6 +2,7 @@
 
 use gimli::{DwAt, DwTag, constants as dw};
 
+use crate::model::CompositeKind;
 use crate::read::Entry;
 
 /// Offset of an entry.
@@ -86,6 +87,16 @@ pub(super) fn node(class: Class, entry: Entry<'_, '_>) -> Option<Node> {
         Class::Scope => Some(Node::Scope(key)),
         Class::Variable => Some(Node::Variable(key)),
         Class::Other => None,
+    }
+}
+
+/// Returns the kind of a structure, class or union.
+pub(super) fn composite_kind(tag: DwTag) -> CompositeKind {
+    match tag {
+        // Debuggers read an interface as a class.
+        dw::DW_TAG_class_type | dw::DW_TAG_interface_type => CompositeKind::Class,
+        dw::DW_TAG_union_type => CompositeKind::Union,
+        _ => CompositeKind::Struct,
     }
 }
 

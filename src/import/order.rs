@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::importer::{Importer, refused};
 use super::node::{Class, class, declaration, node};
 use super::{functions, scopes, types, variables};
-use crate::read::{Entry, ResolvedValue};
+use crate::read::{Entry, ResolvedValue, Unit};
 
 enum Step<'d, 'o> {
     Into(Class, Entry<'d, 'o>),
@@ -149,7 +149,7 @@ pub(super) fn copy<'d, 'o>(importer: &mut Importer<'d, 'o>) {
 /// are any.
 pub(super) fn nested(importer: &mut Importer<'_, '_>) -> bool {
     let mut has_any = false;
-    for (declared, ty) in core::mem::take(&mut importer.made.nested) {
+    for (declared, ty) in core::mem::take(&mut importer.made.declarations.nested) {
         if importer.m.described().ty(ty).scope() != importer.root().scope {
             // The complete class is the declared class: what is around the declaration repeats what is around the class.
             let around = core::iter::successors(declared.parent(), |around| around.parent());
@@ -165,6 +165,34 @@ pub(super) fn nested(importer: &mut Importer<'_, '_>) -> bool {
         let within = importer.m.describe_type(ty).and_then(|mut ty| ty.within(around.scope).map(drop));
         if let Err(error) = within {
             importer.list(declared, None, refused(error));
+        }
+    }
+    has_any
+}
+
+/// Makes the types of type units to which no unit refers, for the last unit in their language: debuggers list them. Returns
+/// whether there are any.
+pub(super) fn unreferenced<'d, 'o>(importer: &mut Importer<'d, 'o>) -> bool {
+    let dwarf = importer.dwarf;
+    if !importer.types.completed.borrow().has_any || !importer.chosen.only.is_empty() {
+        return false;
+    }
+    let language = |unit: &'d Unit<'o>| dwarf.root(unit)?.number(dw::DW_AT_language);
+    let own = language(importer.info);
+    let of_kind = |kind| dwarf.units().iter().rev().filter(move |unit| unit.kind == kind);
+    let last = of_kind(dw::DW_UT_compile).find(|unit| language(unit) == own);
+    if last.is_none_or(|last| last.offset != importer.info.offset) {
+        return false;
+    }
+    let mut has_any = false;
+    for unit in of_kind(dw::DW_UT_type).filter(|unit| language(unit) == own) {
+        let ty = unit.type_offset.and_then(|offset| dwarf.entry_at(offset));
+        let is_left = |ty: &Entry<'d, 'o>| {
+            !importer.taken.is_imported(*ty) && !importer.chosen.discarded.is_referred(*ty)
+        };
+        if let Some(ty) = ty.filter(is_left) {
+            want(importer, Class::Type, ty);
+            has_any |= importer.taken.is_imported(ty);
         }
     }
     has_any

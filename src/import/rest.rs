@@ -55,8 +55,13 @@ impl<'d, 'o> Importer<'d, 'o> {
             }
             value => self.attribute_value(entry, value, text.as_deref()),
         };
+        // g++ names a structure without a name, as C's `typedef struct {} name`, by its linkage name.
+        let property = match name {
+            dw::DW_AT_MIPS_linkage_name => dw::DW_AT_linkage_name,
+            name => name,
+        };
         let added = value.and_then(|value| match value {
-            Some(value) => self.m.attribute(owner, name, value).map(drop).map_err(refused),
+            Some(value) => self.m.attribute(owner, property, value).map(drop).map_err(refused),
             None => Ok(()),
         });
         if let Err(reason) = added {

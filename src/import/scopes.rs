@@ -51,8 +51,8 @@ fn namespace<'d, 'o>(
     };
     importer.own(entry, AttributeOwner::Scope(scope));
     importer.made.scopes.insert(entry.offset(), Place { scope, ..around });
-    // A type unit declares the namespaces around its type.
-    if entry.unit().kind == dw::DW_UT_type {
+    // A type unit declares the namespaces around its type, and g++ those around a declaration of the type.
+    if entry.tag() == dw::DW_TAG_namespace {
         importer.mark(entry, dw::DW_AT_declaration);
     }
     if let Some(line) = importer.declared(entry).or_else(|| importer.declared(origin?)) {

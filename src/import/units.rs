@@ -5,7 +5,7 @@ use gimli::{DwAt, constants as dw};
 
 use super::importer::{Entities, Importer};
 use super::node::{Class, class};
-use super::order::{copy, nested, want};
+use super::order::{copy, nested, unreferenced, want};
 use super::unimported::UnimportedReason;
 use super::{calls, functions, imports, instances, lanes, types, variables};
 use crate::model::{AttributeOwner, Language};
@@ -69,7 +69,7 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
         }
     }
     // Each step can add what the other step has to complete.
-    while importer.has_more() || nested(importer) {
+    while importer.has_more() || nested(importer) || unreferenced(importer) {
         types::members(importer);
         functions::properties(importer);
         copy(importer);

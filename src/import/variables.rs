@@ -4,7 +4,7 @@ use gimli::{DwAt, constants as dw};
 
 use super::decoded::has_any;
 use super::importer::{Importer, Made, Place, refused};
-use super::types::{ACCESSIBILITIES, MEMORY_SPACES};
+use super::types::{self, ACCESSIBILITIES, MEMORY_SPACES};
 use super::unimported::UnimportedReason;
 use crate::attributes::DW_AT_LLVM_MEMORY_SPACE;
 use crate::model::{AttributeOwner, Loc, Node, ScopeKind, TypeId, VariableId, VariableKind};
@@ -12,7 +12,7 @@ use crate::read::{Entry, ResolvedValue};
 
 /// Makes a variable, without its locations.
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) {
-    let Some(around) = importer.place(entry) else { return };
+    let Some(around) = types::around_part(importer, entry) else { return };
     importer.decoded.decode(entry);
     if let Some(known) = known(importer, entry, around) {
         importer.mark(entry, dw::DW_AT_abstract_origin);

@@ -316,6 +316,7 @@ impl<'u> EntryWriter<'u> {
         let name = match name {
             // DWARF 5 separated the size of a string's length from the string's size.
             gimli::DW_AT_string_length_byte_size if self.consumer.version < 5 => gimli::DW_AT_byte_size,
+            gimli::DW_AT_linkage_name => constants::linkage_name(self.consumer.version),
             name => name,
         };
         if self.info.is_unknown(name) {

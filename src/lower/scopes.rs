@@ -98,13 +98,18 @@ fn write(
             // Other instances refer to the abstract instance's block.
             let is = instance.is_none().then(|| out.expressions.numbers.scope(id));
             out.info.begin_entry(gimli::DW_TAG_lexical_block, children(has_children), is);
-            if let Some(origin) = module.scopes[id].origin {
+            let has_abstract =
+                instance.is_some_and(|instance| instance.has_abstract) && !module.is_in_inlined_call(id);
+            if has_abstract {
+                // gdb shows the variables of an abstract block again if no block of the code refers to it.
+                out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.scope(id));
+            } else if let Some(origin) = module.scopes[id].origin {
                 let unit = module.scopes[origin].unit;
                 out.refer(gimli::DW_AT_abstract_origin, unit, |numbers| numbers.scope(origin));
             }
             // A concrete block inherits the line that its abstract block states.
             let line = module.scopes[id].line;
-            let inherited = inherited_line(module, id);
+            let inherited = if has_abstract { line } else { inherited_line(module, id) };
             if line != inherited {
                 out.declared_over(line, inherited);
             }

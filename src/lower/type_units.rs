@@ -12,13 +12,14 @@
 //! namespace, without declarations in their own scope. The types that they refer to are copied into the type unit,
 //! except types with type units. A type that refers to one that cannot be copied stays in the compile unit.
 
-use hashbrown::{DefaultHashBuilder, HashMap};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 
 use super::children::{Children, ScopeItems};
 use super::signature::Signatures;
 use crate::consumer::Consumer;
 use crate::model::{
-    BaseOffset, Count, Discriminant, Imported, Module, ScopeKind, Type, TypeId, TypeKind, UnitId,
+    BaseOffset, Count, Discriminant, Imported, Module, ScopeId, ScopeKind, StringId, Type, TypeId, TypeKind,
+    UnitId,
 };
 
 /// Which types have type units, and which unit writes each.
@@ -44,6 +45,10 @@ impl TypeUnits {
             if let Imported::Member(ty, _) | Imported::Enumerator(ty, _) = import.what {
                 stays[ty.as_u32() as usize] = true;
             }
+        }
+        let declared = declared_again(module, children);
+        for (id, ty) in &module.types {
+            stays[id.as_u32() as usize] |= !ty.is_declaration && declared.contains(&(ty.scope, ty.name()));
         }
         let users = users(module);
         let unfit = module.types.keys().filter(|&id| stays[id.as_u32() as usize]).collect();
@@ -145,6 +150,14 @@ fn is_free(module: &Module, children: &Children, items: &ScopeItems, ty: &Type) 
         }
         _ => true,
     }
+}
+
+/// Scopes and names of the types that are declared with functions. A unit has such a declaration for functions that it adds to a
+/// type, such as instances of member templates, and can have no other entry that refers to the type: a type unit would be lost.
+fn declared_again(module: &Module, children: &Children) -> HashSet<(ScopeId, Option<StringId>)> {
+    let with_functions =
+        |ty: &&Type| ty.is_declaration && ty.own_scope().is_some_and(|scope| !children.is_empty(scope));
+    module.types.values().filter(with_functions).map(|ty| (ty.scope, ty.name())).collect()
 }
 
 /// Each type with each type that refers to it, sorted.

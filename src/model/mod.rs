@@ -629,6 +629,17 @@ impl Module {
         self.scopes[scope].function
     }
 
+    /// Returns whether a block is in an inlined call, and not in the function's own code.
+    pub(crate) fn is_in_inlined_call(&self, block: ScopeId) -> bool {
+        let around = core::iter::successors(Some(block), |&scope| self.scopes[scope].parent);
+        let mut kinds = around.map(|scope| &self.scopes[scope].kind);
+        let innermost = kinds.find(|kind| {
+            crate::work::step();
+            !matches!(kind, ScopeKind::Block)
+        });
+        matches!(innermost, Some(ScopeKind::Inlined { .. }))
+    }
+
     /// Returns whether a variable is a static member of a structure, class or union.
     pub(crate) fn is_static_member(&self, id: VariableId) -> bool {
         matches!(self.scopes[self.variables[id].scope].kind, ScopeKind::Type(_))

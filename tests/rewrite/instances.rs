@@ -76,3 +76,38 @@ fn parts_of_functions_keep_variables() {
     let Some(shown) = shows_the_same(&folder, "parts", &commands) else { return };
     assert!(shown.contains("power (base=base@entry=1, exponent=exponent@entry=2)"), "{shown}");
 }
+
+const BLOCKS: &str = "
+volatile int sink;
+int help(int k) { return k + sink; }
+int work(int n) {
+  int r = n;
+  if (n > 2) { int q = help(n); r += q; { int z = q + sink; r += z; sink = z; } }
+  return r;
+}
+int (*volatile pointer)(int) = work;
+int main(int c, char **v) { return (work(c + 3) + pointer(c + 5) + (c > 3 ? work(7) : 0)) == 1; }
+";
+
+/// gdb takes the variables of an abstract instance's block for variables of the function, if no block of the code refers to it.
+#[test]
+fn blocks_of_the_code_refer_to_the_blocks_of_the_abstract_instance() {
+    for (compiler, version, level) in
+        [("gcc", "-gdwarf-5", "-O2"), ("gcc", "-gdwarf-4", "-O3"), ("g++", "-gdwarf-3", "-O2")]
+    {
+        let name = format!("{compiler} {version} {level}");
+        let folder = Folder::new();
+        let arguments = ["-xc", version, level];
+        let arguments = if compiler == "g++" { &arguments[1..] } else { &arguments[..] };
+        let compiler = Tool::new(compiler, compiler);
+        let Some(bytes) = compiled(&folder, compiler, ("a.cc", BLOCKS), arguments) else { return };
+        let lost = twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| !fact.contains("abstract_origin")), "{name}: {lost:#?}");
+        let mut commands = vec!["break *work", "run"];
+        for _ in 0..20 {
+            commands.extend(["info locals", "stepi"]);
+        }
+        let Some(shown) = shows_the_same(&folder, &name, &commands) else { return };
+        assert!(shown.contains("\nz = "), "{name}: {shown}");
+    }
+}

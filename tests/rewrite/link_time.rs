@@ -219,3 +219,64 @@ fn local_types_of_c_are_those_of_the_source() {
         has_symbols(&folder, &name, &["run", "heavy", "main"]);
     }
 }
+
+/// Units with types and inlined functions that the other unit needs.
+const CYCLE: [(&str, &str); 2] = [
+    (
+        "a.cc",
+        "struct OnlyA { int p, q; int sum() const { return p + q; } };
+struct FromB; int use_b(const FromB *b, int k); FromB *make_b(int);
+__attribute__((always_inline)) int tiny_a(int x) { OnlyA o{x, 2}; int s = o.sum() * 3; return s; }
+int use_a(const OnlyA *a, int k) { int r = a->p * k + a->q; { int inner = r + 1; r += inner; } return r; }
+OnlyA *make_a(int k) { static OnlyA a{k, 1}; return &a; }
+namespace deep {
+struct Z { int z; template <class T> T up(T t) { T u = t + z; return u; } };
+int zed(int k) { Z z{k}; return z.up(k); }
+}
+int tiny_b(int x);
+volatile int sink;
+int main(int argc, char **) { FromB *b = make_b(argc); int u = use_b(b, 3) + tiny_b(argc); sink = u; return u & 1; }
+",
+    ),
+    (
+        "b.cc",
+        "struct FromB { double d; int e; int mul(int k) const { return (int)d * k + e; } };
+struct OnlyA; int use_a(const OnlyA *a, int k); OnlyA *make_a(int); int tiny_a(int);
+namespace deep { int zed(int); }
+__attribute__((always_inline)) int tiny_b(int x) { FromB f{2.5, x}; int s = f.mul(x) + tiny_a(x); return s; }
+int use_b(const FromB *b, int k) { int r = b->mul(k); r += use_a(make_a(k), r) + deep::zed(r); return r; }
+FromB *make_b(int k) { static FromB b{1.5, k}; b.e += tiny_a(k); return &b; }
+",
+    ),
+];
+
+#[test]
+fn units_of_clang_refer_to_each_other_in_a_cycle() {
+    let clang = Tool::new("clang++-19", "clang-19");
+    for (version, how, level) in [
+        ("-gdwarf-5", "-flto=full", "-O2"),
+        ("-gdwarf-5", "-flto=thin", "-O2"),
+        ("-gdwarf-4", "-flto=full", "-O1"),
+        ("-gdwarf-4", "-flto=thin", "-O3"),
+    ] {
+        let name = format!("{version} {how} {level}");
+        let folder = Folder::new();
+        let arguments = ["-fuse-ld=lld", how, version, level];
+        let Some(bytes) = linked(&folder, clang, &arguments, &CYCLE) else { return };
+        let lost = twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| fact.contains("DW_AT_inline")), "{name}: {lost:#?}");
+        let mut commands = vec!["break main", "run"];
+        for _ in 0..40 {
+            commands.extend(["bt", "info args", "info locals", "stepi"]);
+        }
+        commands.extend([
+            "ptype OnlyA",
+            "ptype FromB",
+            "ptype deep::Z",
+            "ptype use_a",
+            "info line deep::zed",
+        ]);
+        let Some(shown) = shows_the_same(&folder, &name, &commands) else { return };
+        assert!(shown.contains("int p;") && shown.contains("double d;"), "{name}: {shown}");
+    }
+}

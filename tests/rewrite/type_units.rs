@@ -116,3 +116,108 @@ fn nested_types_with_a_signature_are_told_apart() {
         pretty_assertions::assert_eq!(before, after, "{version}");
     }
 }
+
+/// Units that instantiate member templates of one class, in a header.
+const MEMBER_TEMPLATES: &str = "
+template <class T, int N> struct Fixed {
+  T data[N]; using value_type = T;
+  T &at(int i) { return data[i]; }
+  template <class U> U as(int i) const { return U(data[i]); }
+  struct Iter { T *p; T &operator*() { return *p; } template <class U> U get() { return U(*p); } };
+  Iter begin() { return {data}; }
+};
+template <bool B> struct Pick { template <class T> static T twice(T t) { return t + t; } };
+struct Outer {
+  struct Inner { int x; struct Deep { double d; template <class T> T with(T t) { return t + d; } } deep; };
+  enum class Kind { A, B };
+  Inner inner; Kind kind; using Alias = Inner; Alias alias;
+  int method(int k) const { return inner.x + k; }
+};
+namespace ns { inline namespace v1 {
+struct Thing { int a; virtual ~Thing() {} virtual int f() { return a; } };
+struct More : Thing { using Thing::Thing; using Thing::a; int f() override { return a + 1; } };
+template <class T> struct Plain { T t; template <class U> U get() { return U(t); } };
+} }
+int other();
+";
+
+const INSTANTIATING: [(&str, &str); 2] = [
+    (
+        "a.cpp",
+        "#include \"h.h\"
+Fixed<int, 4> fixed{{1, 2, 3, 4}}; ns::More more;
+int run(int n) {
+  Outer o{}; ns::Plain<int> p{n}; auto add = [&](int k) { return k + n + fixed.at(1) + fixed.as<int>(2); };
+  return add(2) + o.method(1) + more.f() + Pick<false>::twice(3) + (int)p.get<long>() + (int)o.inner.deep.with(2.5)
+    + *fixed.begin() + fixed.begin().get<int>();
+}
+int main() { return run(1) + other(); }
+",
+    ),
+    (
+        "b.cpp",
+        "#include \"h.h\"
+int other() {
+  Fixed<int, 4> f{{4, 3, 2, 1}}; Fixed<double, 2> g{}; Outer x{}; ns::Plain<int> p{3};
+  return f.at(2) + f.as<char>(1) + (int)g.at(0) + x.method(4) + (int)Pick<false>::twice(2.5) + p.get<char>();
+}
+",
+    ),
+];
+
+/// A unit declares a class of a type unit again, with the instances of member templates that only this unit has, and clang with the
+/// type definitions that other type units refer to: gdb shows the class without them.
+#[test]
+fn parts_that_a_unit_adds_to_a_type_are_not_shown_as_its_own() {
+    let standards = ["-std=c++17", "-std=c++20"];
+    for compiler in [Tool::new("g++", "g++"), Tool::new("clang++-19", "clang-19")] {
+        for (version, standard) in ["-gdwarf-4", "-gdwarf-5"]
+            .into_iter()
+            .flat_map(|version| standards.map(|standard| (version, standard)))
+        {
+            let folder = Folder::new();
+            folder.file("h.h", MEMBER_TEMPLATES);
+            for (name, source) in INSTANTIATING {
+                folder.file(name, source);
+            }
+            let arguments =
+                [version, standard, "-O0", "-fdebug-types-section", "-o", "before", "a.cpp", "b.cpp"];
+            let Some(ran) = compiler.run_in(folder.path(), &arguments) else { continue };
+            assert!(ran.succeeded, "{ran}");
+            let case = format!("{} {version} {standard}", compiler.name);
+            let bytes = std::fs::read(folder.path().join("before")).expect("a program");
+            let first = rewritten(&bytes, |_| {}).unwrap_or_else(|error| panic!("{case}: {error}"));
+            // A hash of the source type, for the linker's warnings; clang's type units lack the class of virtual functions.
+            let is_known =
+                |fact: &String| fact.contains("GNU_odr_signature") || fact.contains("containing_type");
+            let lost: Vec<_> = first.lost().filter(|fact| !is_known(fact)).collect();
+            assert_eq!(lost, [""; 0], "{case}");
+            let second = rewritten(&first.object, |_| {}).unwrap_or_else(|error| panic!("{case}: {error}"));
+            assert!(second.object == first.object, "{case}: a second rewrite changes bytes");
+            folder.file("after", &first.object);
+            let types = [
+                "Fixed<int, 4>",
+                "Fixed<double, 2>",
+                "Fixed<int, 4>::Iter",
+                "Pick<false>",
+                "Outer",
+                "Outer::Inner::Deep",
+                "ns::More",
+                "ns::Plain<int>",
+            ];
+            let shown = |program| {
+                let types = types.iter().map(|name| format!("ptype {name}"));
+                let functions = ["Fixed<int, 4>::as<int>", "Plain<int>::get<char>"];
+                let scopes = functions.iter().map(|name| format!("info scope {name}"));
+                let commands = types.chain(scopes).flat_map(|command| ["-ex".to_owned(), command]);
+                let start = ["-nx", "-batch"].map(String::from);
+                let arguments: Vec<_> = start.into_iter().chain(commands).chain([program]).collect();
+                let ran = GDB.run_in(folder.path(), &arguments)?;
+                Some(ran.out + &ran.errors)
+            };
+            let (Some(before), Some(after)) = (shown("before".into()), shown("after".into())) else { return };
+            assert!(before.contains("at(int);") && !before.contains(" as<int>("), "{case}: {before}");
+            pretty_assertions::assert_eq!(after, before, "{case}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::kept::{compiled, gdb, twice};
 use super::rewritten;
 use crate::common::tools::{Folder, Tool, skip};
 
@@ -468,5 +469,29 @@ int main(void) { return g.m; }
     {
         let Some(lost) = program.is_kept(compiler, &["-g", version]) else { return };
         assert!(!lost.contains("bit_offset"), "{lost}");
+    }
+}
+
+const NAMED_LATER: &str = "typedef struct { int quotient; struct { int inner; } rest; } result_t;
+result_t result;
+int main() { return result.quotient; }
+";
+
+/// Before DWARF 4, g++ has the linkage name of such a structure in the attribute of MIPS, by which gdb names the structure.
+#[test]
+fn structures_that_are_named_by_a_type_definition_keep_the_name() {
+    for version in ["-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5"] {
+        let folder = Folder::new();
+        let gxx = Tool::new("g++", "g++");
+        let Some(bytes) = compiled(&folder, gxx, ("a.cpp", NAMED_LATER), &[version]) else { return };
+        assert_eq!(twice(&folder, &bytes), [""; 0], "{version}");
+        let commands = ["info types result", "ptype result", "whatis result", "ptype result.rest"];
+        let Some(before) = gdb(&folder, "./before", &commands) else { return };
+        let Some(after) = gdb(&folder, "./after", &commands) else { return };
+        assert!(
+            before.contains("1:      result_t;") || before.contains("1:\tresult_t;"),
+            "{version}: {before}"
+        );
+        pretty_assertions::assert_eq!(after, before, "{version}");
     }
 }

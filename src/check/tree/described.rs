@@ -430,9 +430,13 @@ impl<'a> Described<'a> {
         if DECLARED.contains(&name) {
             node.attributes.retain(|(listed, _)| *listed != name);
         }
-        // A string's length has its size in the attribute for the string's size before DWARF 5.
-        let is_size = name == dw::DW_AT_string_length_byte_size && self.consumer.version < 5;
-        node.with(if is_size { dw::DW_AT_byte_size } else { name }, Some(value))
+        let name = match name {
+            // A string's length has its size in the attribute for the string's size before DWARF 5.
+            dw::DW_AT_string_length_byte_size if self.consumer.version < 5 => dw::DW_AT_byte_size,
+            dw::DW_AT_linkage_name => self.linkage_name(),
+            name => name,
+        };
+        node.with(name, Some(value))
     }
 
     pub(super) fn text(self, id: Option<StringId>) -> &'a str {
@@ -535,8 +539,11 @@ impl<'a> Described<'a> {
                 self.source(node.number(dw::DW_AT_GNU_discriminator, number), Some(call), CALLED)
             }
             _ => {
+                let has_abstract = instance.is_some_and(|function| self.has_abstract(function))
+                    && !module.is_in_inlined_call(id);
+                let origin = if has_abstract { Some(id) } else { scope.origin };
                 let node = Node::new(dw::DW_TAG_lexical_block)
-                    .entry(dw::DW_AT_abstract_origin, scope.origin.map(Entity::Scope));
+                    .entry(dw::DW_AT_abstract_origin, origin.map(Entity::Scope));
                 let mut blocks = core::iter::successors(Some(scope), |block| {
                     block.origin.map(|origin| module.scope(origin))
                 });

@@ -87,6 +87,22 @@ impl CopiedTypes {
         (copy != first).then(|| first.start + (index - copy.start))
     }
 
+    /// Returns the types and namespaces in type units that are not imported, each with an equal type or namespace that is.
+    pub(in crate::import) fn repeated(&self, is_imported: impl Fn(u32) -> bool) -> Vec<(u32, u32)> {
+        let Candidates { all, namespaces } = &self.candidates;
+        let types = all.iter().zip(&self.classes).zip(&self.types.is_copy);
+        let types = types.map(|((ty, &class), &is_copy)| (ty.start, (false, class), is_copy));
+        let around = namespaces.iter().zip(&self.namespaces.is_copy);
+        let around = around.map(|(around, &is_copy)| (around.index, (true, around.number), is_copy));
+        let entries: Vec<_> = types.chain(around).collect();
+        let (imported, left): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|(index, ..)| is_imported(*index));
+        let known: HashMap<(bool, u32), u32> =
+            imported.into_iter().map(|(index, class, _)| (class, index)).collect();
+        let copies = left.into_iter().filter(|&(.., is_copy)| is_copy);
+        copies.filter_map(|(index, class, _)| Some((index, *known.get(&class)?))).collect()
+    }
+
     /// Returns the indices of the type in a type unit that has an entry.
     pub(in crate::import) fn entries(&self, index: usize) -> Option<Range<usize>> {
         self.copy(index).map(|number| self.candidates.all[number as usize].entries())

@@ -7,7 +7,7 @@ use super::describe::describe;
 use super::{members as parts, nested, templates, variants};
 use crate::build::CompositeSize;
 use crate::import::importer::{Importer, Place, refused};
-use crate::import::node::{Class, class};
+use crate::import::node::{Class, class, composite_kind};
 use crate::import::unimported::UnimportedReason;
 use crate::model::{Passed, TypeId};
 use crate::read::{Entry, ResolvedValue};
@@ -34,18 +34,13 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     if is_declaration && bytes.is_some() {
         importer.leave(entry, dw::DW_AT_byte_size, UnimportedReason::NoProperty);
     }
-    let kind = match entry.tag() {
-        // Debuggers read an interface as a class.
-        dw::DW_TAG_class_type | dw::DW_TAG_interface_type => crate::model::CompositeKind::Class,
-        dw::DW_TAG_union_type => crate::model::CompositeKind::Union,
-        _ => crate::model::CompositeKind::Struct,
-    };
     let size = match (is_declaration, is_dynamic) {
         (true, _) => CompositeSize::Declared,
         (false, true) => CompositeSize::Dynamic,
         // A complete type without a size is an empty type.
         (false, false) => CompositeSize::Bytes(bytes.unwrap_or(0)),
     };
+    let kind = composite_kind(entry.tag());
     let made = importer.m.composite_of(importer.unit, kind, name.as_deref(), size);
     let ty = match made {
         Ok(ty) => ty,

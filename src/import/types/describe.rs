@@ -87,7 +87,7 @@ fn has_attributes<'d, 'o>(importer: &Importer<'d, 'o>, ty: Entry<'d, 'o>) -> boo
 pub(super) fn describe<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, ty: TypeId) {
     importer.own(entry, AttributeOwner::Type(ty));
     nested::declared(importer, entry, ty);
-    let scope = nested::place(importer, entry)
+    let scope = nested::around(importer, entry)
         .map(|place| place.scope)
         .filter(|&scope| scope != importer.root().scope);
     let line = importer.declared(entry);

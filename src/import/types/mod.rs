@@ -12,7 +12,7 @@ mod variants;
 
 pub(super) use composite::members;
 pub(super) use members::ACCESSIBILITIES;
-pub(super) use nested::completions;
+pub(super) use nested::{around_part, completions};
 pub(super) use simple::{MEMORY_SPACES, described};
 pub(super) use templates::{Owner as TemplateOwner, template};
 

@@ -3,8 +3,9 @@
 
 use gimli::constants as dw;
 
+use crate::build::CompositeSize;
 use crate::import::importer::{Importer, Place, refused};
-use crate::import::node::{Class, Node, class, declaration};
+use crate::import::node::{Class, Node, class, composite_kind, declaration};
 use crate::model::TypeId;
 use crate::read::Entry;
 
@@ -14,9 +15,7 @@ pub(super) fn complete<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d,
     let completed = entry.reference(dw::DW_AT_signature)?;
     let ty = importer.known_type(completed)?;
     importer.mark_all(entry, &[dw::DW_AT_signature, dw::DW_AT_declaration]);
-    if entry.name() == completed.name() {
-        importer.mark(entry, dw::DW_AT_name);
-    }
+    importer.repeat_part(entry, Some(completed));
     let around = importer.place(entry).map(|place| place.scope);
     let is_outermost = importer.m.described().ty(ty).scope() == importer.root().scope;
     if let Some(scope) = around.filter(|&scope| is_outermost && scope != importer.root().scope) {
@@ -28,11 +27,63 @@ pub(super) fn complete<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d,
     Some(ty)
 }
 
+/// Returns the scope around a function, a static member or a type. A part of a declaration that the complete type lacks, such
+/// as an instance of a member template, is in a declaration of its own: a type unit is the same for all units, and debuggers
+/// show the complete type without the parts that a unit adds.
+pub(in crate::import) fn around_part<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    part: Entry<'d, 'o>,
+) -> Option<Place<'o>> {
+    let is_completed = |around: &Entry<'d, 'o>| {
+        class(*around) == Class::Type
+            && around.reference(dw::DW_AT_signature).is_some_and(|ty| importer.known_type(ty).is_some())
+    };
+    let around = core::iter::successors(part.parent(), |around| around.parent());
+    let declarations: Vec<_> = around.take_while(is_completed).collect();
+    let Some(outermost) = declarations.last() else { return importer.place(part) };
+    // g++ writes the declaration outside the namespace of the type.
+    let complete = importer.known_type(outermost.reference(dw::DW_AT_signature)?)?;
+    let scope = importer.m.described().ty(complete).scope();
+    let mut place = Place { scope, ..importer.place(*outermost)? };
+    for declaration in declarations.into_iter().rev() {
+        let complete = declaration.reference(dw::DW_AT_signature)?;
+        place = match importer.made.declarations.again.get(&complete.offset()) {
+            Some(known) => *known,
+            None => declare(importer, declaration, complete, place)?,
+        };
+    }
+    Some(place)
+}
+
+/// Declares a type for the parts that a unit adds to it.
+fn declare<'d, 'o>(
+    importer: &mut Importer<'d, 'o>,
+    entry: Entry<'d, 'o>,
+    complete: Entry<'d, 'o>,
+    around: Place<'o>,
+) -> Option<Place<'o>> {
+    let name = entry.name().or_else(|| complete.name());
+    let kind = composite_kind(entry.tag());
+    let ty = importer.m.composite_of(importer.unit, kind, name.as_deref(), CompositeSize::Declared).ok()?;
+    importer.m.describe_type(ty).ok()?.within(around.scope).ok()?;
+    importer.entries.positions.add_type(ty, entry.offset());
+    let scope = importer.m.described().ty(ty).own_scope()?;
+    let place = Place { scope, ..around };
+    importer.made.declarations.again.insert(complete.offset(), place);
+    Some(place)
+}
+
 /// Returns the scope around a type, which can be that of the declaration that it completes; the unit's for a type that is
 /// declared in a class, until the class is known.
 pub(super) fn place<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Option<Place<'o>> {
     let declared = declaration(entry).and_then(|declared| importer.place(declared));
     declared.or_else(|| importer.place(entry))
+}
+
+/// Returns the scope around a type. Unlike its [place], it can be a declaration of a type of a type unit.
+pub(super) fn around<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Option<Place<'o>> {
+    let declared = declaration(entry).and_then(|declared| importer.place(declared));
+    declared.or_else(|| around_part(importer, entry))
 }
 
 /// Takes the declaration that a type completes.
@@ -47,7 +98,7 @@ pub(super) fn declared<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d,
     }
     let is_nested = declared.parent().is_some_and(|around| class(around) == Class::Type);
     if is_nested && !importer.is_of_unit(declared) {
-        importer.made.nested.push((declared, ty));
+        importer.made.declarations.nested.push((declared, ty));
     }
 }
 
@@ -59,7 +110,7 @@ pub(in crate::import) fn completions<'d, 'o: 'd>(
     for entry in entries.filter(|entry| entry.has(dw::DW_AT_specification)) {
         let declared = declaration(entry).filter(|declared| importer.is_of_unit(*declared));
         if let Some(declared) = declared.filter(|_| class(entry) == Class::Type) {
-            importer.made.completions.insert(declared.offset(), entry);
+            importer.made.declarations.completions.insert(declared.offset(), entry);
         }
     }
 }
