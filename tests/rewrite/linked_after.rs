@@ -84,9 +84,10 @@ fn same_after_the_link(name: &str, sources: &[(&str, &str)], tools: &Tools<'_>) 
         let ran = VERIFY.run_in(folder.path(), &["--verify", program])?;
         symbolized(folder.path(), program).map(|text| (text, ran.succeeded))
     });
-    let Some((before, after)) = before.zip(after) else { return };
-    assert!(before.0.contains("main\n") || before.0.contains("_start\n"), "{name}: {}", before.0);
+    let Some(((before, was_valid), (after, is_valid))) = before.zip(after) else { return };
+    assert!(before.contains("main\n") || before.contains("_start\n"), "{name}: {before}");
     pretty_assertions::assert_eq!(before, after, "{name}");
+    assert!(is_valid || !was_valid, "{name}: llvm-dwarfdump finds a fault");
 }
 
 /// Returns the functions, inlined calls and lines at each address of a program's text.
@@ -106,10 +107,13 @@ fn symbolized(folder: &Path, program: &str) -> Option<String> {
 
 #[test]
 fn discarded_copies_stay_where_they_are() {
-    let compilers = [Tool::new("g++", "g++"), Tool::new("clang++-19", "clang-19")];
-    for compiler in compilers {
+    let compilers: [(Tool, &[&str]); 2] = [
+        (Tool::new("g++", "g++"), &["-fno-pie", "-no-pie"]),
+        (Tool::new("clang++-19", "clang-19"), &["-fuse-ld=lld", "-pie"]),
+    ];
+    for (compiler, own) in compilers {
         for options in [["-O0", "-gdwarf-5"], ["-O0", "-gdwarf-4"], ["-O1", "-ffunction-sections"]] {
-            for link in [&["-no-pie"][..], &["-fuse-ld=lld", "-pie"], &["-Wl,--gc-sections"]] {
+            for link in [own, &["-Wl,--gc-sections"]] {
                 let tools = Tools { compiler, options: &options, linker: compiler, link };
                 same_after_the_link(&format!("{}{}", compiler.name, options[1]), &CPP, &tools);
             }
