@@ -580,6 +580,7 @@ const LINT: &[&str] = &[
     "mercury_lists",
     "mercury_rows",
     "mercury",
+    "members",
     "entries",
     "frame_rules",
     "frame_code",

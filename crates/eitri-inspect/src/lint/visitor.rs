@@ -78,6 +78,7 @@ struct Visitor<'a, 'r, 'o> {
     /// Folder in which the unit was compiled.
     folder: Option<Arc<str>>,
     files: OnceCell<Vec<Arc<str>>>,
+    context: entries::Context,
     others: &'a OtherUnits<'r>,
     scopes: Scopes<Rc<Around<'r>>, Own<'r>>,
     ranges: &'a mut RangeLists,
@@ -183,6 +184,7 @@ fn diagnose<'r>(
             split: file.dwarf.split_file().map(Arc::from),
             folder: unit.comp_dir.as_deref().map(Arc::from),
             files: OnceCell::new(),
+            context: entries::Context::new(file, unit),
             others: &others,
             scopes: Scopes::default(),
             ranges: &mut ranges,
@@ -208,9 +210,8 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
 
     fn enter(&mut self, entry: Entry<'r, 'r>) -> Option<(Inside<Self::Function>, Self::Scope)> {
         let abbreviation = self.abbreviations.of(entry, || entries::Diagnosed::new(entry));
-        let kind = self.diagnoser.file.architecture;
         let is_known_type = |ty| self.diagnoser.knows_type(ty);
-        let own = entries::read(kind, entry, &abbreviation, is_known_type, &mut self.entry_findings);
+        let own = entries::read(self.context, entry, &abbreviation, is_known_type, &mut self.entry_findings);
         let tag = abbreviation.tag;
         let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
         let mut around = self.scopes.function().cloned();
