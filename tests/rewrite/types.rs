@@ -447,3 +447,27 @@ int main() { return work(3); }
         }
     }
 }
+
+/// `DW_ATE_lo_user`, by which gcc and clang mean complex integers. gdb knows it from gcc only.
+#[test]
+fn complex_integers_keep_their_encoding() {
+    let program = Program {
+        file: "a.c",
+        source: "_Complex int whole = 3 + 4i; _Complex char small = 1 - 2i; int main(void) { return __real__ whole; }",
+        commands: &[
+            "ptype whole",
+            "print whole",
+            "print sizeof(whole)",
+            "print small",
+            "print sizeof(small)",
+        ],
+        prints: &["= 8", "= 2"],
+        tags: &["base_type", "variable"],
+    };
+    for compiler in [GCC, CLANG] {
+        for version in ["-gdwarf-2", "-gdwarf-5"] {
+            let Some(lost) = program.is_kept(compiler, &["-no-pie", "-O0", version]) else { return };
+            assert_eq!(lost, "", "{} {version}", compiler.name);
+        }
+    }
+}
