@@ -47,10 +47,9 @@ use crate::emit::elf::{
 };
 use crate::emit::ptx::{self, PtxAttachOptions};
 use crate::error::{At, Error, Result};
-use crate::lower::{Lowered, lower};
-use crate::model::{Address, Entity, ExprId, Module, Node, Warned, Warning, WarningKind};
+use crate::lower::{Lowered, lower, thread_locals};
+use crate::model::{Address, Module, Warned, Warning, WarningKind};
 use crate::omission::Omission;
-use crate::op::{Decoder, Dialect, Encoding, Op};
 use crate::read::{Dwarf, Object};
 
 /// Options for writing a module.
@@ -335,36 +334,4 @@ pub fn split_names(object: &[u8]) -> Result<Vec<String>> {
     let object = Object::read(object)?;
     let dwarf = Dwarf::read(&object)?;
     Ok(dwarf.units().iter().filter_map(|unit| unit.dwo_name.as_deref()).map(String::from).collect())
-}
-
-/// Returns the symbols that are offsets in thread-local storage in the locations of variables.
-fn thread_locals(module: &Module) -> Vec<&str> {
-    let mut names = Vec::new();
-    for (id, variable) in module.variables() {
-        let live = module.live(id).iter().map(|live| live.loc);
-        for location in variable.always.into_iter().chain(live) {
-            let is_thread_local = module.nodes(location).any(|node| matches!(node, Node::ThreadLocal));
-            for node in module.nodes(location) {
-                match node {
-                    Node::Address(symbol, _) if is_thread_local => names.push(module.symbol_name(symbol)),
-                    Node::Expr(id) => names.extend(thread_locals_of(module, id)),
-                    _ => {}
-                }
-            }
-        }
-    }
-    names
-}
-
-/// Returns the symbols of an expression that has an address in thread-local storage.
-fn thread_locals_of(module: &Module, id: ExprId) -> impl Iterator<Item = &str> {
-    let (expr, entities) = module.expr(id);
-    let encoding = Encoding::new(module.target.address_bytes(), Dialect::Llvm);
-    let is_thread_local = Decoder::new(expr.bytes(), encoding)
-        .map_while(Result::ok)
-        .any(|decoded| matches!(decoded.op, Op::FormTlsAddress {}));
-    entities.iter().filter(move |_| is_thread_local).filter_map(|entity| match entity {
-        Entity::Symbol(symbol, _) => Some(module.symbol_name(*symbol)),
-        _ => None,
-    })
 }

@@ -2,14 +2,13 @@
 //! entities, and all else is listed.
 
 use gimli::{DwAt, constants as dw};
-use hashbrown::HashSet;
 
 use super::importer::{Importer, Made, refused};
 use super::unimported::UnimportedReason;
 use crate::attributes;
 use crate::build::AttributeValue;
 use crate::model::{AttributeOwner, Loc};
-use crate::read::{Dwarf, Entry, ResolvedValue, SUPPLEMENTARY};
+use crate::read::{Dwarf, Entry, ResolvedValue};
 
 /// Lane pcs by LLVM's registry, lane pcs and active lanes by AMD's documents: the model has regions instead.
 const LANE_PCS: [DwAt; 3] = [
@@ -17,27 +16,6 @@ const LANE_PCS: [DwAt; 3] = [
     attributes::DW_AT_LLVM_LANE_PC_AMD,
     attributes::DW_AT_LLVM_ACTIVE_LANE_AMD,
 ];
-
-/// Returns the units of the supplementary file that the file's units import, by their offsets. Other units belong to other
-/// objects.
-fn shared_units(dwarf: &Dwarf<'_>) -> HashSet<u64> {
-    let Some(supplementary) = dwarf.supplementary() else { return HashSet::new() };
-    let imported = |entry: Entry<'_, '_>| {
-        let import = Some(entry).filter(|entry| entry.tag() == dw::DW_TAG_imported_unit)?;
-        Some(import.reference(dw::DW_AT_import)?.unit().offset)
-    };
-    let mut units = HashSet::new();
-    let mut more: Vec<u64> =
-        dwarf.entries().filter_map(imported).filter(|unit| *unit >= SUPPLEMENTARY).collect();
-    while let Some(offset) = more.pop() {
-        if units.insert(offset)
-            && let Some(unit) = supplementary.unit_at(offset)
-        {
-            more.extend(supplementary.entries_of(unit).filter_map(imported));
-        }
-    }
-    units
-}
 
 impl<'d, 'o> Importer<'d, 'o> {
     /// Adds the attributes that no property encodes to the current unit's entities. They can refer to entities of the unit.
@@ -123,7 +101,8 @@ impl<'d, 'o> Importer<'d, 'o> {
         }))
     }
 
-    /// Lists what is not imported of the file's entries, and of the entries in the supplementary file.
+    /// Lists what is not imported of the file's entries, and of the entries in the supplementary file that are imported: the
+    /// rest of that file belongs to all objects that share it.
     pub(super) fn rest(&mut self) {
         let dwarf = self.dwarf;
         for entry in dwarf.entries() {
@@ -134,17 +113,9 @@ impl<'d, 'o> Importer<'d, 'o> {
                 self.list(entry, None, reason);
             }
         }
-        let shared = shared_units(dwarf);
         for entry in dwarf.supplementary().into_iter().flat_map(Dwarf::entries) {
             if self.taken.is_imported(entry) {
                 self.rest_of(entry);
-            } else if let Some(parent) = entry.parent()
-                && shared.contains(&entry.unit().offset)
-                && self.chosen.only.is_empty()
-            {
-                let is_outermost = parent.parent().is_none() || self.taken.is_imported(parent);
-                let inside = UnimportedReason::InsideEntry;
-                self.list(entry, None, if is_outermost { UnimportedReason::Unreferenced } else { inside });
             }
         }
     }

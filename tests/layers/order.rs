@@ -476,6 +476,7 @@ const LOWER: &[&str] = &[
     "section",
     "homes",
     "shared_macros",
+    "thread_locals",
     // Expressions of locations.
     "loc::fragments",
     "loc::memo",

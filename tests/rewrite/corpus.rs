@@ -78,7 +78,7 @@ fn findings(object: &[u8]) -> Vec<String> {
 /// Coverage of an object's variables.
 fn coverage(object: &[u8]) -> String {
     let statistics = stats(object, &StatsOptions::default()).expect("it is read");
-    format!("{:?} {:?}", statistics.variables, statistics.functions)
+    format!("{:?} {:?} {:?}", statistics.variables, statistics.params, statistics.locals)
 }
 
 /// Readers of the standard get what the standard expresses: a rewrite for them omits locations with a reason, and what it

@@ -42,9 +42,9 @@ fn types_in_a_supplementary_file_keep_their_files() {
         std::fs::create_dir(folder.path().join("include")).expect("a folder");
         folder.file("include/shared.h", SHARED);
         folder.file("include/first.h", "typedef long first_type;");
-        for (name, before) in [("one", "#include \"first.h\"\nfirst_type first;\n"), ("two", "")] {
+        for name in ["one", "two"] {
             let source = format!(
-                "{before}#include \"shared.h\"\nint work(reference it) {{ return it->last.x + it->bits; }}\n\
+                "#include \"first.h\"\nfirst_type first_of_{name};\n#include \"shared.h\"\nint work(reference it) {{ return it->last.x + it->bits; }}\n\
                  int main(int count, char **arguments) {{ return work((void *)arguments) + count; }}\n"
             );
             folder.file(&format!("{name}.c"), source);

@@ -15,66 +15,64 @@ const LEGACY: core::ops::RangeInclusive<u8> = 0xe1..=0xec;
 /// `DW_OP_LLVM_user`.
 const USER: u8 = 0xe9;
 
-impl Dwarf<'_> {
-    /// Sets AMD's older dialect, if more expressions have operations of this dialect alone than of LLVM's dialect alone.
-    /// The dialect was LLVM's. A single damaged expression thus does not change how all others are read.
-    pub(super) fn recognize_dialect(&mut self) {
-        if self.sections.machine != elf::AMDGPU {
-            return;
+/// Sets AMD's older dialect, if more expressions have operations of this dialect alone than of LLVM's dialect alone. The
+/// dialect was LLVM's. A single damaged expression thus does not change how all others are read.
+pub(super) fn recognize(dwarf: &mut Dwarf<'_>) {
+    if dwarf.sections.machine != elf::AMDGPU {
+        return;
+    }
+    let (mut legacy, mut llvm) = (0_usize, 0_usize);
+    any_expression(dwarf, &mut |expr, encoding| {
+        match dialect(expr, encoding) {
+            Some(Dialect::Legacy) => legacy += 1,
+            Some(_) => llvm += 1,
+            None => {}
         }
-        let (mut legacy, mut llvm) = (0_usize, 0_usize);
-        self.any_expression(&mut |expr, encoding| {
-            match dialect(expr, encoding) {
-                Some(Dialect::Legacy) => legacy += 1,
-                Some(_) => llvm += 1,
-                None => {}
+        false
+    });
+    if legacy > llvm {
+        dwarf.encoding.dialect = Dialect::Legacy;
+        dwarf.units.iter_mut().for_each(|unit| unit.encoding.dialect = Dialect::Legacy);
+    }
+}
+
+/// Whether a condition is true of an expression in an entry, a location list or `.debug_frame`.
+#[doc(hidden)]
+pub fn any_expression(dwarf: &Dwarf<'_>, is: &mut dyn FnMut(&[u8], Encoding) -> bool) -> bool {
+    let mut list = Vec::new();
+    let mut shapes = ByAbbreviation::default();
+    let in_entries = dwarf.entries().any(|entry| {
+        let encoding = entry.unit().encoding;
+        let shape = shapes.of(entry, || entry.shape_with(|spec| can_have_expression(spec.form())));
+        let mut has = false;
+        entry.each_of(&shape, |attribute| match attribute.value() {
+            Some(ResolvedValue::Expr(expr)) => has |= is(expr, encoding),
+            Some(ResolvedValue::LocList(offset)) => {
+                list.clear();
+                has |= dwarf.read_locations(entry.unit(), offset, &mut list).is_ok()
+                    && list.iter().any(|item| is(item.expr, encoding));
             }
-            false
+            _ => {}
         });
-        if legacy > llvm {
-            self.encoding.dialect = Dialect::Legacy;
-            self.units.iter_mut().for_each(|unit| unit.encoding.dialect = Dialect::Legacy);
-        }
-    }
+        has
+    });
+    in_entries || any_frame_expression(dwarf, is)
+}
 
-    /// Whether a condition is true of an expression in an entry, a location list or `.debug_frame`.
-    #[doc(hidden)]
-    pub fn any_expression(&self, is: &mut dyn FnMut(&[u8], Encoding) -> bool) -> bool {
-        let mut list = Vec::new();
-        let mut shapes = ByAbbreviation::default();
-        let in_entries = self.entries().any(|entry| {
-            let encoding = entry.unit().encoding;
-            let shape = shapes.of(entry, || entry.shape_with(|spec| can_have_expression(spec.form())));
-            let mut has = false;
-            entry.each_of(&shape, |attribute| match attribute.value() {
-                Some(ResolvedValue::Expr(expr)) => has |= is(expr, encoding),
-                Some(ResolvedValue::LocList(offset)) => {
-                    list.clear();
-                    has |= self.read_locations(entry.unit(), offset, &mut list).is_ok()
-                        && list.iter().any(|item| is(item.expr, encoding));
-                }
-                _ => {}
-            });
-            has
-        });
-        in_entries || self.any_frame_expression(is)
-    }
-
-    fn any_frame_expression(&self, is: &mut dyn FnMut(&[u8], Encoding) -> bool) -> bool {
-        let frames = self.readable_frames(FrameSection::Debug);
-        let of_cies = frames.cies.iter().map(|cie| (cie, frames.initial_instructions(cie)));
-        let of_fdes = frames.fdes.iter().map(|fde| (frames.cie(fde), frames.instructions(fde)));
-        of_cies.chain(of_fdes).any(|(cie, mut instructions)| {
-            instructions.any(|read| match read.map(|read| read.instruction) {
-                Ok(
-                    CallFrameInstruction::DefCfaExpression { expr }
-                    | CallFrameInstruction::Expression { expr, .. }
-                    | CallFrameInstruction::ValExpression { expr, .. },
-                ) => is(expr, cie.encoding),
-                _ => false,
-            })
+fn any_frame_expression(dwarf: &Dwarf<'_>, is: &mut dyn FnMut(&[u8], Encoding) -> bool) -> bool {
+    let frames = dwarf.readable_frames(FrameSection::Debug);
+    let of_cies = frames.cies.iter().map(|cie| (cie, frames.initial_instructions(cie)));
+    let of_fdes = frames.fdes.iter().map(|fde| (frames.cie(fde), frames.instructions(fde)));
+    of_cies.chain(of_fdes).any(|(cie, mut instructions)| {
+        instructions.any(|read| match read.map(|read| read.instruction) {
+            Ok(
+                CallFrameInstruction::DefCfaExpression { expr }
+                | CallFrameInstruction::Expression { expr, .. }
+                | CallFrameInstruction::ValExpression { expr, .. },
+            ) => is(expr, cie.encoding),
+            _ => false,
         })
-    }
+    })
 }
 
 /// Returns the only dialect of AMD's compilers that explains an expression; `None` if both dialects do, or neither.

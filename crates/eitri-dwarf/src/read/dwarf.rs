@@ -8,6 +8,7 @@ use gimli::constants as dw;
 use super::Object;
 use super::abbrev::{self, Abbreviation};
 use super::definitions::Definitions;
+use super::dialect;
 use super::elf_header::has_16_bit_addresses;
 use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
@@ -160,7 +161,7 @@ impl<'o> Dwarf<'o> {
     pub fn read_with(object: &'o Object<'_>, options: &ReadOptions) -> Result<Self> {
         let mut dwarf = Self::read_in(object, options, options.dialect.unwrap_or(Dialect::Llvm))?;
         if options.dialect.is_none() {
-            dwarf.recognize_dialect();
+            dialect::recognize(&mut dwarf);
         }
         Ok(dwarf)
     }
@@ -251,11 +252,11 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// The errors that [`read_with`](Self::read_with) returns.
     pub fn from_sections(sections: Sections<'o>, options: &ReadOptions) -> Result<Self> {
-        let &ReadOptions { dialect, draft, is_readable_only, .. } = options;
-        let reader = Reader::new(sections, dialect.unwrap_or(Dialect::Llvm), draft);
+        let &ReadOptions { draft, is_readable_only, .. } = options;
+        let reader = Reader::new(sections, options.dialect.unwrap_or(Dialect::Llvm), draft);
         let mut dwarf = if is_readable_only { reader.around_errors().read() } else { reader.read() }?;
-        if dialect.is_none() {
-            dwarf.recognize_dialect();
+        if options.dialect.is_none() {
+            dialect::recognize(&mut dwarf);
         }
         Ok(dwarf)
     }

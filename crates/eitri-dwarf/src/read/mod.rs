@@ -129,7 +129,7 @@ pub use value::{Attribute, ResolvedValue, Str};
 pub use {
     abbreviations::ByAbbreviation,
     declared::OtherUnits,
-    dialect::can_have_expression,
+    dialect::{any_expression, can_have_expression},
     dwarf::{SUPPLEMENTARY, code_section},
     elf::{INFO_BEHIND, Placing, Sizes},
     frame_rows::renumber,
