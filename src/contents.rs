@@ -65,8 +65,8 @@ pub fn lint_each(
 pub struct PrintOptions<'a> {
     /// Whether section offsets, forms and encodings are printed; for a module, the word at which each instruction begins.
     pub verbose: bool,
-    /// Encoding for vendor operations, which an object does not record.
-    pub dialect: Dialect,
+    /// Encoding for vendor operations, which an object does not record. `None` is the encoding that its expressions have.
+    pub dialect: Option<Dialect>,
     /// Target whose register names are printed; `None` is the object's.
     pub target: Option<&'a Target>,
     /// A file of split units, which are printed instead, with the addresses in the object.
@@ -76,9 +76,9 @@ pub struct PrintOptions<'a> {
 }
 
 impl Default for PrintOptions<'_> {
-    /// The object's target, in [`Dialect::Llvm`], without further files.
+    /// The object's target and dialect, without further files.
     fn default() -> Self {
-        Self { verbose: false, dialect: Dialect::Llvm, target: None, split: None, supplementary: None }
+        Self { verbose: false, dialect: None, target: None, split: None, supplementary: None }
     }
 }
 

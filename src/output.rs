@@ -47,7 +47,7 @@ use crate::emit::elf::{
 };
 use crate::emit::ptx::{self, PtxAttachOptions};
 use crate::error::{At, Error, Result};
-use crate::lower::{Lowered, lower};
+use crate::lower::{Lowered, lower, thread_locals};
 use crate::model::{Address, Module, Warned, Warning, WarningKind};
 use crate::omission::Omission;
 use crate::read::{Dwarf, Object};
@@ -144,7 +144,7 @@ impl<'a> Prepared<'a> {
         let laid = match code {
             Some(code) => code,
             None => {
-                elsewhere = ObjectCode::elsewhere(sections);
+                elsewhere = ObjectCode::elsewhere(sections).with_thread_locals(&thread_locals(&self.module));
                 &elsewhere
             }
         };

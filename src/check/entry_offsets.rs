@@ -1,12 +1,12 @@
 //! Offsets in `.debug_info` by which entries and expressions refer to entries. A linker moves units: an offset without a
 //! relocation is right by accident, while its unit is the first.
 
-use gimli::{AttributeSpecification, DwForm, constants as dw};
+use gimli::{AttributeSpecification, constants as dw};
 
 use super::report::{CheckReport, FindingKind};
 use crate::error::At;
 use crate::op::{Decoder, Encoding, Op};
-use crate::read::{ByAbbreviation, Dwarf, Entry, ResolvedValue, Unit};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ResolvedValue, Unit, can_have_expression};
 
 /// Checks that the linker relocates the offsets. `behind` is the object with `.debug_info` moved by `moved`, a number above
 /// the section's size: an offset below it is not relocated.
@@ -40,23 +40,6 @@ pub(super) fn are_relocated(report: &mut CheckReport, behind: &Dwarf<'_>, moved:
             }
         }
     }
-}
-
-/// Whether a value in a form can be an expression or a location list. Before DWARF 4, both have forms of blocks and numbers.
-pub(crate) fn can_have_expression(form: DwForm) -> bool {
-    matches!(
-        form,
-        dw::DW_FORM_exprloc
-            | dw::DW_FORM_block
-            | dw::DW_FORM_block1
-            | dw::DW_FORM_block2
-            | dw::DW_FORM_block4
-            | dw::DW_FORM_loclistx
-            | dw::DW_FORM_sec_offset
-            | dw::DW_FORM_data4
-            | dw::DW_FORM_data8
-            | dw::DW_FORM_indirect
-    )
 }
 
 /// Whether an expression can have an operation that refers to an entry: one of DWARF 5, or of a vendor or later version.

@@ -118,7 +118,6 @@ pub use code::check_code;
 #[cfg(feature = "import")]
 pub(crate) use code::check_function;
 pub use coverage::{PtxCoverage, PtxVariableCoverage, coverage};
-pub(crate) use entry_offsets::can_have_expression;
 pub use ptx::{PtxReport, check_ptx};
 pub(crate) use report::Listed;
 pub use report::{CheckFinding, CheckReport, FindingKind, Obstacle, Unproven};

@@ -248,17 +248,13 @@ impl<'d, 'o> Importer<'d, 'o> {
             self.leave(entry, name, UnimportedReason::Unreadable(why));
             return None;
         }
-        if self.is_own(entry) {
-            self.taken.take_at(entry, index);
-        }
+        self.taken.take_at(entry, index);
         Some(value)
     }
 
     /// Marks an attribute as taken.
     pub(super) fn mark(&mut self, entry: Entry<'d, 'o>, name: DwAt) {
-        if self.is_own(entry) {
-            self.taken.take(entry, name);
-        }
+        self.taken.take(entry, name);
     }
 
     /// Marks several attributes as taken.
@@ -268,9 +264,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Marks an entry as imported.
     pub(super) fn import(&mut self, entry: Entry<'d, 'o>) {
-        if self.is_own(entry) {
-            self.taken.import(entry);
-        }
+        self.taken.import(entry);
     }
 
     /// Marks an entry as imported, with all below it: what it says, other entries say.
@@ -283,9 +277,6 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Marks an entry as imported, with the attributes that the part of a complete type has, too; all if there is no part.
     pub(super) fn repeat_part(&mut self, entry: Entry<'d, 'o>, part: Option<Entry<'d, 'o>>) {
         self.import(entry);
-        if !self.is_own(entry) {
-            return;
-        }
         for (index, attribute) in entry.attributes().enumerate() {
             if part.is_none_or(|part| completed::says(part, entry, attribute.name, attribute.value)) {
                 self.taken.take_at(entry, index);
@@ -300,7 +291,7 @@ impl<'d, 'o> Importer<'d, 'o> {
             // Lines are attributes only without a file.
             let is_line = matches!(name, dw::DW_AT_decl_line | dw::DW_AT_decl_column);
             crate::attributes::is_extra(name)
-                && (!self.is_own(entry) || self.is_left(entry, index, name))
+                && self.is_left(entry, index, name)
                 && !(is_line && (entry.has(dw::DW_AT_decl_file) || entry.declared_file().is_some()))
         });
         if has_extra {
@@ -317,9 +308,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     /// Lists an entry that is not imported, with its attributes.
     pub(super) fn leave_entry(&mut self, entry: Entry<'d, 'o>, reason: UnimportedReason) {
         for index in 0..entry.names().len() {
-            if self.is_own(entry) {
-                self.taken.take_at(entry, index);
-            }
+            self.taken.take_at(entry, index);
         }
         self.import(entry);
         self.list(entry, None, reason);
@@ -328,6 +317,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     pub(super) fn list(&mut self, entry: Entry<'d, 'o>, attribute: Option<DwAt>, reason: UnimportedReason) {
         let (section, offset) = entry.dwarf().place(entry.offset());
         let fact = UnimportedFact {
+            file: entry.dwarf().supplementary_name().map(String::from),
             unit: entry.unit().name.as_deref().map(String::from),
             tag: Some(entry.tag()),
             attribute,
@@ -351,7 +341,7 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Lists a fact. A refusal counts pcs in the code of a function.
     pub(super) fn list_fact(&mut self, mut fact: UnimportedFact, code: &[Code]) {
-        fact.file = self.dwarf.split_file().map(String::from);
+        fact.file = fact.file.or_else(|| self.dwarf.split_file().map(String::from));
         let addresses = |pcs: &Range<u64>| code.iter().find_map(|part| part.addresses(pcs));
         fact.locate(addresses, self.dwarf.pc_notation());
         self.facts.push(fact);

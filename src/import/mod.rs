@@ -112,8 +112,8 @@ pub struct ImportOptions<'a> {
     /// The target, where neither the object nor its subprograms state it: the wave size of AMD's processors that run both
     /// sizes.
     pub target: Option<Target>,
-    /// Encoding of vendors' operations, which an object does not state.
-    pub dialect: Dialect,
+    /// Encoding of vendors' operations, which an object does not state. `None` is the encoding that its expressions have.
+    pub dialect: Option<Dialect>,
     /// Form of locations and numbers.
     pub expressions: ImportedExpressions,
     /// Code whose entries are imported, in an object that a linker wrote.
@@ -134,11 +134,11 @@ pub struct ImportOptions<'a> {
 }
 
 impl Default for ImportOptions<'_> {
-    /// All functions of an object that states its target, in LLVM's dialect.
+    /// All functions of an object that states its target, in the dialect of its expressions.
     fn default() -> Self {
         Self {
             target: None,
-            dialect: Dialect::Llvm,
+            dialect: None,
             expressions: ImportedExpressions::Typed,
             code: ImportedCode::All,
             only: Vec::new(),

@@ -8,7 +8,7 @@ use super::unimported::UnimportedReason;
 use crate::attributes;
 use crate::build::AttributeValue;
 use crate::model::{AttributeOwner, Loc};
-use crate::read::{Entry, ResolvedValue};
+use crate::read::{Dwarf, Entry, ResolvedValue};
 
 /// Lane pcs by LLVM's registry, lane pcs and active lanes by AMD's documents: the model has regions instead.
 const LANE_PCS: [DwAt; 3] = [
@@ -106,20 +106,31 @@ impl<'d, 'o> Importer<'d, 'o> {
         }))
     }
 
-    /// Lists what is not imported of the file's entries.
+    /// Lists what is not imported of the file's entries, and of the entries in the supplementary file that are imported: the
+    /// rest of that file belongs to all objects that share it.
     pub(super) fn rest(&mut self) {
         let dwarf = self.dwarf;
         for entry in dwarf.entries() {
             if self.taken.is_imported(entry) {
-                for (index, name) in entry.names().enumerate() {
-                    if !self.taken.has(entry, index) && !super::units::is_structure(name) {
-                        self.list(entry, Some(name), UnimportedReason::NoProperty);
-                    }
-                }
-                continue;
+                self.rest_of(entry);
+            } else {
+                let reason = self.reason(entry);
+                self.list(entry, None, reason);
             }
-            let reason = self.reason(entry);
-            self.list(entry, None, reason);
+        }
+        for entry in dwarf.supplementary().into_iter().flat_map(Dwarf::entries) {
+            if self.taken.is_imported(entry) {
+                self.rest_of(entry);
+            }
+        }
+    }
+
+    /// Lists the attributes of an imported entry that nobody took.
+    fn rest_of(&mut self, entry: Entry<'d, 'o>) {
+        for (index, name) in entry.names().enumerate() {
+            if !self.taken.has(entry, index) && !super::units::is_structure(name) {
+                self.list(entry, Some(name), UnimportedReason::NoProperty);
+            }
         }
     }
 

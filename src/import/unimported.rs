@@ -84,7 +84,7 @@ fn tag_text(tag: DwTag) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnimportedFact {
-    /// Name of the file of split units, where the fact is in such a file.
+    /// Name of the file of split units, or of the supplementary file, where the fact is in such a file.
     pub file: Option<String>,
     /// Name of the unit, where the fact belongs to a unit.
     pub unit: Option<String>,

@@ -8,13 +8,12 @@ use super::members::ExtentOf;
 use super::objects::objects;
 use super::reader::Reader;
 use super::values::{Integer, Line, Named, Number, Ref, Text};
-use super::words::Word;
+use super::words::{EncodingWord, Word};
 use crate::build::{EnumeratorType, Extent, Major};
 use crate::error::{Error, Result};
 use crate::model::entities::type_properties;
 use crate::model::{
-    self, BaseEncoding, CompositeKind, Count, Dimension, MemorySpace, Passed, PointerKind, Qualifier, TypeId,
-    UnitId,
+    self, CompositeKind, Count, Dimension, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
 };
 use crate::target::SpaceId;
 
@@ -23,7 +22,7 @@ type_properties! {
     object DescribeType { unit: Ref<'a>, r#type: Ref<'a> } {}
 }
 objects! {
-    BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
+    BaseType { unit: Ref<'a>, name: Text<'a>, encoding: EncodingWord, bits: Number } { id: Text<'a> }
     MemberPointer { unit: Ref<'a>, class: Ref<'a>, to: Ref<'a> } { id: Text<'a> }
     UnspecifiedType { unit: Ref<'a>, name: Text<'a> } { id: Text<'a> }
     StringType { unit: Ref<'a> } { name: Text<'a>, bytes: Number, id: Text<'a> }

@@ -3,9 +3,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::schema::{self, HasSchema, Schemas};
 use crate::model::{
@@ -55,14 +55,56 @@ impl<T: Vocabulary> HasSchema for Word<T> {
     }
 }
 
-/// Vocabulary for a type's variants. A variant without a word does not compile.
-macro_rules! words { ($($type:ident { $($variant:ident $word:literal),* $(,)? })*) => { $(
+/// A base type's encoding, written as a word, or as the number of an encoding without a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EncodingWord(pub BaseEncoding);
+
+impl<'de> Deserialize<'de> for EncodingWord {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsEncoding;
+        impl Visitor<'_> for AsEncoding {
+            type Value = EncodingWord;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word, or a number from 19 to 255")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<EncodingWord, E> {
+                Word::deserialize(text.into_deserializer()).map(|Word(encoding)| EncodingWord(encoding))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<EncodingWord, E> {
+                let known = u8::try_from(number).ok().filter(|&number| number >= BaseEncoding::FIRST_NUMBER);
+                let number =
+                    known.ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(number), &self))?;
+                Ok(EncodingWord(BaseEncoding::Numbered(number)))
+            }
+        }
+        from.deserialize_any(AsEncoding)
+    }
+}
+
+impl Serialize for EncodingWord {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            BaseEncoding::Numbered(number) => to.serialize_u8(number),
+            encoding => Word(encoding).serialize(to),
+        }
+    }
+}
+
+impl HasSchema for EncodingWord {
+    fn schema(to: &mut Schemas) -> Value {
+        let number = json!({"type": "integer", "minimum": BaseEncoding::FIRST_NUMBER, "maximum": u8::MAX});
+        json!({"anyOf": [Word::<BaseEncoding>::schema(to), number]})
+    }
+}
+
+/// Vocabulary for a type's variants. A variant without a word does not compile; one with a number comes last.
+macro_rules! words { ($($type:ident { $($variant:ident $word:literal),* $(,)? $(; $number:ident)? })*) => { $(
     impl Vocabulary for $type {
         const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
         const NAMES: &'static [&'static str] = &[$($word),*];
     }
 
-    const _: fn($type) = |value| match value { $($type::$variant => {})* };
+    const _: fn($type) = |value| match value { $($type::$variant => {})* $($type::$number(_) => {})? };
 )* } }
 words! {
     NamespaceKind {
@@ -74,7 +116,7 @@ words! {
         ImaginaryFloat "imaginary_float", DecimalFloat "decimal_float", Signed "signed",
         SignedChar "signed_char", Unsigned "unsigned", UnsignedChar "unsigned_char",
         SignedFixed "signed_fixed", UnsignedFixed "unsigned_fixed", PackedDecimal "packed_decimal",
-        NumericString "numeric_string", Edited "edited", Utf "utf", Ucs "ucs", Ascii "ascii",
+        NumericString "numeric_string", Edited "edited", Utf "utf", Ucs "ucs", Ascii "ascii"; Numbered
     }
     PointerKind { Pointer "pointer", Reference "reference", RvalueReference "rvalue_reference" }
     Per { Process "process", Thread "thread", Lane "lane" }

@@ -11,7 +11,7 @@ use super::types::{
 use super::units::{Block, Inlined, InlinedBlock, Namespace, pairs};
 use super::values::{Integer, Number, Text};
 use super::variables::{Constant, Definition, InlinedVariable, Parameter, Variable, VariableFacts};
-use super::words::Word;
+use super::words::{EncodingWord, Word};
 use crate::model::{
     CompositeKind, CompositeType, FunctionId, NamespaceKind, PointerKind, ScopeId, ScopeKind, TypeId,
     TypeKind, VariableId, VariableKind,
@@ -127,7 +127,7 @@ pub(super) fn ty<'m>(known: &'m Known<'m>, id: TypeId) -> Statement<'m> {
     let text = |string| known.text(string);
     match ty.kind() {
         &TypeKind::Base { name, encoding } => {
-            let json = BaseType::new(unit, text(name), Word(encoding), Number(bits));
+            let json = BaseType::new(unit, text(name), EncodingWord(encoding), Number(bits));
             Statement::BaseType(BaseType { id, ..json })
         }
         &TypeKind::MemberPointer { class, to } => {

@@ -32,6 +32,7 @@ pub(super) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
         BaseEncoding::Utf => gimli::DW_ATE_UTF,
         BaseEncoding::Ucs => gimli::DW_ATE_UCS,
         BaseEncoding::Ascii => gimli::DW_ATE_ASCII,
+        BaseEncoding::Numbered(number) => gimli::DwAte(number),
     }
 }
 

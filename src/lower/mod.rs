@@ -71,6 +71,7 @@ mod signature;
 mod split;
 mod stream;
 mod strings;
+mod thread_locals;
 mod type_unit;
 mod type_units;
 mod types;
@@ -84,6 +85,7 @@ mod variables;
 pub use crate::consumer::{Consumer, Policy};
 pub use lowered::{Lowered, LoweredUnit, SplitUnit};
 pub use stream::Stream;
+pub(crate) use thread_locals::thread_locals;
 pub use units::Units;
 
 use crate::emit::addr::Addresses;

@@ -27,7 +27,7 @@ pub fn fitting(object: &Object<'_>, dwarf: &Dwarf<'_>, target: &Target) -> Consu
     let units = dwarf.units();
     let mut consumer = if target.lanes() == 1 {
         Consumer::dwarf5()
-    } else if units.iter().any(|unit| unit.encoding.dialect == Dialect::Legacy) {
+    } else if dwarf.dialect() == Dialect::Legacy {
         Consumer::rocgdb_legacy()
     } else if vendor::has_attributes_of_amd(dwarf) {
         Consumer::rocgdb()

@@ -54,7 +54,6 @@ use crate::lint::{LintOptions, lint};
 use crate::lower::lower;
 use crate::model::Module;
 use crate::omission::{Omission, Property};
-use crate::op::Dialect;
 #[cfg(feature = "compress")]
 use crate::read::SectionCompression;
 use crate::read::{Dwarf, Object, ReadOptions};
@@ -133,7 +132,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     if let Some(error) = object.errors().first() {
         return Err(error.clone());
     }
-    let (dwarf, dialect) = read(&object, options.threads)?;
+    let dwarf = read(&object, options.threads)?;
     if object.is_cubin() {
         return cubin(bytes, &object, &dwarf, options);
     }
@@ -142,7 +141,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
     let consumer = consumer(&object, &dwarf, &target, options)?;
     let how = How { target: &target, consumer: &consumer, options };
     let has_type_units = has_type_units(&dwarf);
-    let first = written(bytes, &object, &dwarf, dialect, &how)?;
+    let first = written(bytes, &object, &dwarf, &how)?;
     // The comparison reads the new object, and needs memory for it.
     drop(dwarf);
     first.check(&how)?;
@@ -163,11 +162,7 @@ pub fn rewrite(bytes: &[u8], options: &RewriteOptions<'_>) -> Result<Rewritten> 
             (new, merged, different) = (next.object, next.merged, next.different);
         }
     }
-    let unfixed = if options.fix && dialect == Dialect::Llvm {
-        fix::unfixed(&new, &lints(options))?
-    } else {
-        Vec::new()
-    };
+    let unfixed = if options.fix { fix::unfixed(&new, &lints(options))? } else { Vec::new() };
     let sizes = sizes::sizes(&object, &Object::read_for(&new, &target)?);
     Ok(Rewritten {
         object: new,
@@ -225,17 +220,10 @@ struct Written {
 }
 
 /// Imports an object's debug information, and writes it into the object.
-fn written(
-    bytes: &[u8],
-    object: &Object<'_>,
-    dwarf: &Dwarf<'_>,
-    dialect: Dialect,
-    how: &How<'_>,
-) -> Result<Written> {
+fn written(bytes: &[u8], object: &Object<'_>, dwarf: &Dwarf<'_>, how: &How<'_>) -> Result<Written> {
     let &How { target, consumer, options } = how;
     let import = ImportOptions {
-        dialect,
-        expressions: expressions::form(target, dialect, consumer, options.expressions),
+        expressions: expressions::form(target, dwarf.dialect(), consumer, options.expressions),
         code: if options.gc { ImportedCode::InObject } else { ImportedCode::All },
         threads: options.threads,
         types: types(dwarf, consumer, options),
@@ -247,8 +235,7 @@ fn written(
     let mut unimported = lost(unimported)?;
     unimported.extend(removed_sections(object));
     let mut fixed = Vec::new();
-    // Lint reads the current dialect.
-    if options.fix && dialect == Dialect::Llvm {
+    if options.fix {
         let findings = lint(bytes, &lints(options))?.findings;
         fixed = fix::fix(&mut module, fix::Source { object, dwarf, entries: &entries }, &findings)?;
     }
@@ -295,11 +282,11 @@ impl Written {
 /// facts can be read back.
 fn merged_again(object: &[u8], how: &How<'_>) -> Result<Option<Written>> {
     let read_object = Object::read_for(object, how.target)?;
-    let (dwarf, dialect) = read(&read_object, how.options.threads)?;
+    let dwarf = read(&read_object, how.options.threads)?;
     if dwarf.units().is_empty() {
         return Ok(None);
     }
-    let next = written(object, &read_object, &dwarf, dialect, how)?;
+    let next = written(object, &read_object, &dwarf, how)?;
     if !next.unimported.is_empty() {
         return Ok(None);
     }
@@ -307,19 +294,13 @@ fn merged_again(object: &[u8], how: &How<'_>) -> Result<Option<Written>> {
     Ok(Some(next))
 }
 
-/// Reads an object's debug information in the dialect that its expressions have.
-fn read<'o>(object: &'o Object<'_>, threads: usize) -> Result<(Dwarf<'o>, Dialect)> {
+/// Reads an object's debug information.
+fn read<'o>(object: &'o Object<'_>, threads: usize) -> Result<Dwarf<'o>> {
     let dwarf = Dwarf::read_with(object, &ReadOptions::new().threads(threads).readable())?;
     if let Some(error) = dwarf.errors().first() {
         return Err(error.clone());
     }
-    if !vendor::has_legacy_operations(object, &dwarf) {
-        return Ok((dwarf, Dialect::Llvm));
-    }
-    Ok((
-        Dwarf::read_with(object, &ReadOptions::new().dialect(Dialect::Legacy).threads(threads).readable())?,
-        Dialect::Legacy,
-    ))
+    Ok(dwarf)
 }
 
 /// Returns the compression of an object's debug sections.

@@ -61,7 +61,7 @@ fn imported(module: &Module, code: &ObjectCode, consumer: &Consumer) -> eitri::i
     let bytes = new_object(module.target(), code, &written.sections).expect("an object");
     let options = with::<ImportOptions<'_>>(|options| {
         options.target = Some(module.target().clone());
-        options.dialect = consumer.expressions.dialect;
+        options.dialect = Some(consumer.expressions.dialect);
     });
     import(&bytes, &options).expect("it is imported")
 }

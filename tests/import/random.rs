@@ -46,7 +46,7 @@ fn random_descriptions_say_the_same_after_an_import() {
             let options = with::<ImportOptions<'_>>(|options| {
                 options.target = Some(made.module.target().clone());
                 options.expressions = ImportedExpressions::Raw;
-                options.dialect = consumer.expressions.dialect;
+                options.dialect = Some(consumer.expressions.dialect);
             });
             let imported = import(&before, &options)
                 .unwrap_or_else(|error| panic!("{seed}, {}: {error}", named(&consumer)));
@@ -94,7 +94,7 @@ fn each_import(
                     new_object(made.module.target(), &made.code, &written.sections).expect("an object");
                 let options = with::<ImportOptions<'_>>(|options| {
                     options.target = Some(made.module.target().clone());
-                    options.dialect = consumer.expressions.dialect;
+                    options.dialect = Some(consumer.expressions.dialect);
                 });
                 let case = format!("{seed}, {}", named(&consumer));
                 let imported = import(&bytes, &options).unwrap_or_else(|error| panic!("{case}: {error}"));

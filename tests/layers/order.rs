@@ -476,6 +476,7 @@ const LOWER: &[&str] = &[
     "section",
     "homes",
     "shared_macros",
+    "thread_locals",
     // Expressions of locations.
     "loc::fragments",
     "loc::memo",
@@ -580,6 +581,7 @@ const LINT: &[&str] = &[
     "mercury_lists",
     "mercury_rows",
     "mercury",
+    "members",
     "entries",
     "frame_rules",
     "frame_code",

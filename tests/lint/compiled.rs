@@ -550,3 +550,44 @@ int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; retu
         }
     }
 }
+
+/// Classes whose members and bases share bytes, are in bits, or have no size.
+const MEMBERS: &str = "
+struct empty {};
+struct V { int v; char c; virtual ~V(); };
+struct A : virtual V { int a; };
+struct B : virtual V { int b; char d; };
+struct C : A, B { char e; };
+struct D : empty { empty first; int x; };
+struct two : D, V { [[no_unique_address]] empty none; [[no_unique_address]] empty again; char z; };
+struct tail { int i; char c; tail(); };
+struct reuse : tail { char d; };
+struct overlap { [[no_unique_address]] tail t; char u; };
+struct __attribute__((packed)) packed { char a; int b : 20; long c; int d : 3; unsigned long long e : 61; };
+struct bits { unsigned a : 3; unsigned : 0; unsigned long b : 40; char c : 2; bool d : 1; };
+struct flexible { int n; char rest[]; };
+struct zero { int n; int none[0]; };
+union both { char c; double d; flexible *p; long double l; };
+struct pm { int C::*data; void (C::*code)(int); int &r; int &&rr; decltype(nullptr) n; };
+struct alignas(32) aligned { char c; alignas(16) int i; };
+struct s { static int count; static const long size = 4; int i; enum : char { red } colour; };
+struct anonymous { union { int i; char c[7]; }; struct { short s; } inner; };
+C c; two t; reuse r; overlap o; packed p; bits b; flexible f; zero z; both u; pm *q; aligned al; s ss; anonymous an;
+int s::count = 1; V::~V() {} tail::tail() {}
+int main() { return p.b + b.b + f.n + c.e; }
+";
+
+#[test]
+fn members_of_compilers_are_inside_their_types() {
+    let mut wrong = Vec::new();
+    for tool in [Tool::new("g++", "g++"), Tool::new("clang++-19", "clang-19")] {
+        for version in ["-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5"] {
+            let options = [version, "-std=c++20", "-O0", "-w"];
+            let Some(bytes) = object_of(tool, "a.cc", MEMBERS, &options) else { return };
+            let report = lint(&bytes, &LintOptions::default()).expect("it is read");
+            let above = report.findings.iter().filter(|finding| finding.level > Level::Note);
+            wrong.extend(above.map(|finding| format!("{}: {version}: {finding:?}", tool.name)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -15,6 +15,7 @@ mod clean;
 mod compiled;
 mod contexts;
 mod counts;
+mod damaged;
 mod frames;
 mod hand;
 mod kinds;

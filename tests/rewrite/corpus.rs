@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use eitri::Consumer;
+use eitri::lint::{LintCode, LintFinding, LintOptions, lint};
 use eitri::omission::Reason;
 use eitri::rewrite::RewrittenExpressions;
+use eitri::stats::{StatsOptions, stats};
 
 use super::{keeps_facts, objects, rewritten};
 
@@ -48,10 +50,35 @@ fn amd_objects_are_rewritten_for_older_debuggers() {
         // Back again, the operations are those of the original.
         let back = rewritten(&legacy.object, |options| options.consumer = Consumer::named("llvm").ok());
         let back = back.unwrap_or_else(|error| panic!("{name}, back: {error}"));
-        assert!(back.omissions.is_empty(), "{name}: {:#?}", back.omissions);
+        assert!(back.omissions.is_empty() && back.unimported.is_empty(), "{name}: {:#?}", back.omissions);
+        // Readers without an option find the same in both objects.
+        assert_eq!(findings(&legacy.object), findings(&back.object), "{name}");
+        assert_eq!(coverage(&legacy.object), coverage(&back.object), "{name}");
         count += 1;
     }
     assert!(count > 5, "{count} objects");
+}
+
+/// Variables and parameters with the findings of `lint` about their locations.
+fn findings(object: &[u8]) -> Vec<String> {
+    let report = lint(object, &LintOptions::default()).expect("it is read");
+    let mut found: Vec<_> = report
+        .findings
+        .iter()
+        // The dialects differ in which numbers of attributes have two meanings.
+        .filter(|finding| finding.code != LintCode::AmbiguousAttribute)
+        .map(|LintFinding { code, function, variable, pcs, .. }| {
+            format!("{code:?} {function:?} {variable:?} {pcs:?}")
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Coverage of an object's variables.
+fn coverage(object: &[u8]) -> String {
+    let statistics = stats(object, &StatsOptions::default()).expect("it is read");
+    format!("{:?} {:?} {:?}", statistics.variables, statistics.params, statistics.locals)
 }
 
 /// Readers of the standard get what the standard expresses: a rewrite for them omits locations with a reason, and what it

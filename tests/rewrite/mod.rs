@@ -33,6 +33,7 @@ mod relocatable;
 mod repeated;
 mod replaced;
 mod said;
+mod shared;
 mod thread_local;
 mod type_units;
 mod types;

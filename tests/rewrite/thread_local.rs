@@ -3,6 +3,7 @@
 use eitri::build::Builder;
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Val};
+use eitri::output::{OutputOptions, new_output};
 use eitri::target::Target;
 
 use super::debugged::is_run;
@@ -104,6 +105,34 @@ fn thread_local_symbol_without_a_relocation_is_omitted() -> eitri::Result<()> {
             "unit `a.c`, variable `counter`: DWARF 5 cannot express a symbol in thread-local storage";
         let is_listed = omissions.iter().any(|omission| omission == expected);
         assert_eq!(is_listed, !has_relocation, "{name}: {omissions:#?}");
+    }
+    Ok(())
+}
+
+/// An object without code links with the object that has the variable, as gcc's own does.
+#[test]
+fn thread_local_symbols_of_an_object_without_code_are_linked() -> eitri::Result<()> {
+    for version in [4, 5] {
+        let folder = Folder::new();
+        folder.file("t.c", "__thread int counter = 7; int main(void) { return counter != 7; }");
+        let mut m = Builder::new(Target::named("x86_64")?);
+        let unit = m.unit("described.c");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+        let counter = m.symbol("counter");
+        m.variable(unit, "described", int)?.external().always(Loc::thread_local(Val::address(counter, 0)))?;
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        let output = new_output(&m.finish()?, &consumer, None, &OutputOptions::default())?;
+        assert!(output.omissions.is_empty(), "{:?}", output.omissions);
+        folder.file("described.o", &output.bytes);
+        let gcc = Tool::new("gcc", "gcc");
+        let Some(ran) = gcc.run_in(folder.path(), &["t.c", "described.o", "-o", "program"]) else {
+            return Ok(());
+        };
+        assert!(ran.succeeded, "{ran}");
+        let commands = ["break main", "run", "print described"];
+        let Some(text) = gdb(&folder, "./program", &commands) else { return Ok(()) };
+        assert!(!is_run(&text) || text.contains("$1 = 7"), "{version}: {text}");
     }
     Ok(())
 }

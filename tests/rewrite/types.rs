@@ -495,3 +495,27 @@ fn structures_that_are_named_by_a_type_definition_keep_the_name() {
         pretty_assertions::assert_eq!(after, before, "{version}");
     }
 }
+
+/// `DW_ATE_lo_user`, by which gcc and clang mean complex integers. gdb knows it from gcc only.
+#[test]
+fn complex_integers_keep_their_encoding() {
+    let program = Program {
+        file: "a.c",
+        source: "_Complex int whole = 3 + 4i; _Complex char small = 1 - 2i; int main(void) { return __real__ whole; }",
+        commands: &[
+            "ptype whole",
+            "print whole",
+            "print sizeof(whole)",
+            "print small",
+            "print sizeof(small)",
+        ],
+        prints: &["= 8", "= 2"],
+        tags: &["base_type", "variable"],
+    };
+    for compiler in [GCC, CLANG] {
+        for version in ["-gdwarf-2", "-gdwarf-5"] {
+            let Some(lost) = program.is_kept(compiler, &["-no-pie", "-O0", version]) else { return };
+            assert_eq!(lost, "", "{} {version}", compiler.name);
+        }
+    }
+}

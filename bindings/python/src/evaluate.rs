@@ -47,7 +47,7 @@ pub struct Question {
     reader: Option<Py<PyAny>>,
     target: Option<PyBackedStr>,
     consumer: Option<String>,
-    dialect: String,
+    dialect: Option<String>,
     frame: Option<u32>,
     lane: Option<u64>,
     read: Option<u64>,
@@ -143,8 +143,8 @@ impl Asked<'_> {
         let (mut machine, target) = stopped(question, None)?;
         let changes = question.changes(question.pc, &target)?;
         changes.apply(&mut machine, &target, KnownCallers::OfMachine)?;
-        let encoding =
-            target.encoding_for(question.consumer.as_deref(), Dialect::named(&question.dialect)?)?;
+        let encoding = target
+            .encoding_for(question.consumer.as_deref(), dialect_named(question)?.unwrap_or(Dialect::Llvm))?;
         let (expr, encoding) = match (&question.text, &question.bytecode) {
             (Some(source), _) => expression(source, encoding, &target)?,
             (None, bytes) => (bytes.as_ref().map_or_else(Vec::new, |bytes| bytes.to_vec()), encoding),
@@ -263,9 +263,14 @@ impl Question {
     }
 }
 
-fn dialect_of(question: &Question) -> eitri::Result<Dialect> {
+/// Returns the dialect of an object's expressions, if the question has it.
+fn dialect_of(question: &Question) -> eitri::Result<Option<Dialect>> {
     match &question.consumer {
-        Some(name) => Ok(Consumer::named(name)?.expressions.dialect),
-        None => Dialect::named(&question.dialect),
+        Some(name) => Ok(Some(Consumer::named(name)?.expressions.dialect)),
+        None => dialect_named(question),
     }
+}
+
+fn dialect_named(question: &Question) -> eitri::Result<Option<Dialect>> {
+    question.dialect.as_deref().map(Dialect::named).transpose()
 }

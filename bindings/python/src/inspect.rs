@@ -137,7 +137,7 @@ pub fn dump(
     py: Python<'_>,
     contents: PyBackedBytes,
     target_json: Option<PyBackedStr>,
-    dialect_name: &str,
+    dialect_name: Option<PyBackedStr>,
     is_verbose: bool,
     split: Option<PyBackedBytes>,
     supplementary: Option<PyBackedBytes>,
@@ -146,7 +146,7 @@ pub fn dump(
         let target = target(target_json.as_ref())?;
         let mut options = PrintOptions::default();
         options.verbose = is_verbose;
-        options.dialect = Dialect::named(dialect_name)?;
+        options.dialect = dialect_name.as_deref().map(Dialect::named).transpose()?;
         options.target = target.as_ref();
         options.split = split.as_deref();
         options.supplementary = supplementary.as_deref();

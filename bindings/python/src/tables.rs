@@ -24,10 +24,10 @@ pub fn consumers() -> Vec<&'static str> {
     Consumer::NAMES.to_vec()
 }
 
-/// Returns the name of a consumer's dialect; without a consumer, LLVM's.
+/// Returns the name of a consumer's dialect.
 #[pyfunction]
-pub fn dialect(consumer: Option<&str>) -> PyResult<&'static str> {
-    let consumer = consumer.map_or(Ok(Consumer::llvm()), Consumer::named).map_err(Failure::Eitri)?;
+pub fn dialect(consumer: &str) -> PyResult<&'static str> {
+    let consumer = Consumer::named(consumer).map_err(Failure::Eitri)?;
     Ok(consumer.expressions.dialect.name())
 }
 

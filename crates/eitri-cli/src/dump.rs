@@ -42,9 +42,9 @@ pub struct DumpArguments {
     /// description, or the value of its key `target`. The default is the file's target.
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
-    /// Encoding for vendor operations, which a file does not record.
-    #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
-    dialect: Dialect,
+    /// Encoding for vendor operations, which a file does not record. The default is the encoding that its expressions have.
+    #[arg(long, value_enum)]
+    dialect: Option<Dialect>,
 }
 
 impl DumpArguments {
@@ -66,7 +66,7 @@ impl DumpArguments {
         let options = {
             let mut options = PrintOptions::default();
             options.verbose = verbose;
-            options.dialect = dialect.into();
+            options.dialect = dialect.map(Into::into);
             options.target = target;
             options.split = dwo.as_deref();
             options

@@ -109,7 +109,8 @@ fn ask<T>(
     let Question { subject, var, .. } = question;
     let Some(name) = var else {
         let (machine, target) = stopped(question, &[], None)?;
-        let encoding = target.encoding_for(question.consumer.as_deref(), question.dialect.into())?;
+        let encoding = target
+            .encoding_for(question.consumer.as_deref(), question.dialect.map_or(Dialect::Llvm, Into::into))?;
         let (expr, encoding) = expression(subject, encoding, &target)?;
         let mut stop = Stop::new(&expr, &machine, encoding, &target).with_bits(question.read);
         stop.context = stop.context.with_kind(question.kind.into());
@@ -266,10 +267,10 @@ pub fn stops(
     Ok((machines, target))
 }
 
-pub fn dialect(question: &Question) -> Result<Dialect> {
+pub fn dialect(question: &Question) -> Result<Option<Dialect>> {
     match &question.consumer {
-        Some(name) => Ok(Consumer::named(name)?.expressions.dialect),
-        None => Ok(question.dialect.into()),
+        Some(name) => Ok(Some(Consumer::named(name)?.expressions.dialect)),
+        None => Ok(question.dialect.map(Into::into)),
     }
 }
 

@@ -41,9 +41,9 @@ pub struct Question {
     /// Consumer whose encoding the expression has.
     #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES, conflicts_with = "dialect")]
     pub consumer: Option<String>,
-    /// Encoding for vendor operations.
-    #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
-    pub dialect: Dialect,
+    /// Encoding for vendor operations. The default is that of the file's expressions, and `llvm` for an expression.
+    #[arg(long, value_enum)]
+    pub dialect: Option<Dialect>,
     /// Frame, instead of the machine's; 0 is the innermost. With --var, a frame that the machine's `callers` do not have is
     /// unwound by the object's call frame information.
     #[arg(long, value_name = "N")]

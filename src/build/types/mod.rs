@@ -92,6 +92,13 @@ impl Builder {
         bits: u64,
     ) -> Result<TypeId> {
         self.known_unit(unit)?;
+        if let BaseEncoding::Numbered(number) = encoding
+            && number < BaseEncoding::FIRST_NUMBER
+        {
+            let problem =
+                format!("the encoding {number:#x} has a name; expected the name, or a number from 0x13 on");
+            return Err(Error::bad_argument(problem).or_at(self.module.at_unit(unit)));
+        }
         let (least, most) = encoding.bits().map_or((0, MAX_BASE_BITS), |bits| (bits, bits));
         if !(least..=most).contains(&bits) {
             let quantity = Quantity::BaseTypeBits(name.into());

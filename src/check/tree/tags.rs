@@ -30,6 +30,7 @@ pub(super) fn encoding(encoding: BaseEncoding) -> u64 {
         BaseEncoding::Utf => 0x10,
         BaseEncoding::Ucs => 0x11,
         BaseEncoding::Ascii => 0x12,
+        BaseEncoding::Numbered(number) => number.into(),
     }
 }
 

@@ -35,8 +35,11 @@ pub struct ObjectCode {
     pub sections: Vec<CodeSection>,
     /// Symbols defined in the sections. The object lists local symbols first and keeps the order otherwise.
     pub symbols: Vec<CodeSymbol>,
-    /// Names defined in other objects. Relocations may refer to `symbols` and to `externals`.
+    /// Names defined in other objects. Relocations may refer to `symbols`, `externals` and `thread_locals`.
     pub externals: Vec<String>,
+    /// Names of thread-local variables that other objects define: symbols of the type `STT_TLS`, to which relocations of
+    /// debug sections are offsets in thread-local storage.
+    pub thread_locals: Vec<String>,
 }
 
 /// A loaded section.
@@ -100,13 +103,22 @@ impl ObjectCode {
         Self { sections: vec![CodeSection::new(".text", CodeContents::Code, bytes, 256)], ..Self::default() }
     }
 
-    /// No code: every symbol that the debug sections refer to is external.
+    /// No code: every symbol that the debug sections refer to is external. Symbols in thread-local storage are not known from
+    /// the sections: [`with_thread_locals`](Self::with_thread_locals) states them.
     pub fn elsewhere(sections: &[Section]) -> Self {
         let mut seen = HashSet::new();
         let relocations = sections.iter().flat_map(|section| &section.relocations);
         let symbols = relocations.filter_map(|relocation| relocation.target.symbol());
         let externals = symbols.filter(|name| seen.insert(*name)).map(|name| name.to_string()).collect();
         Self { externals, ..Self::default() }
+    }
+
+    /// Makes external symbols thread-local; other names are ignored.
+    #[must_use]
+    pub fn with_thread_locals(mut self, names: &[&str]) -> Self {
+        let is_thread_local = |name: &mut String| names.contains(&name.as_str());
+        self.thread_locals.extend(self.externals.extract_if(.., is_thread_local));
+        self
     }
 
     /// Adds a global function with protected visibility to the first section, as LLVM gives kernels: calls within the
@@ -140,7 +152,7 @@ impl ObjectCode {
 /// # Errors
 /// * A name is empty or contains a zero byte, or two sections or two symbols have the same name.
 /// * A symbol or a relocation is outside its section, or an alignment is not a power of two.
-/// * A relocation refers to a symbol that is neither in `symbols` nor in `externals`.
+/// * A relocation refers to a symbol that is neither in `symbols` nor in `externals` nor in `thread_locals`.
 /// * The target is NVIDIA's, but not sm_80, or a code section is not exactly one function.
 /// * The errors of [`attach`](super::attach) for debug sections and their relocations.
 ///
@@ -268,11 +280,13 @@ fn code_section(section: &CodeSection) -> Result<ImageSection<'_>> {
 /// Object symbols, without the null symbol. Local ones come first, because `.symtab` requires it, and external ones
 /// last.
 fn symbols(code: &ObjectCode) -> Result<Vec<CodeSymbol>> {
-    let externals = code.externals.iter().map(|name| CodeSymbol {
+    let externals = code.externals.iter().map(|name| (name, CodeSymbolKind::None));
+    let thread_locals = code.thread_locals.iter().map(|name| (name, CodeSymbolKind::Other(elf::STT_TLS.0)));
+    let externals = externals.chain(thread_locals).map(|(name, kind)| CodeSymbol {
         name: name.clone(),
         place: SymbolLocation::Undefined,
         size: 0,
-        kind: CodeSymbolKind::None,
+        kind,
         binding: SymbolBinding::Global,
         visibility: Visibility::Default,
     });

@@ -5,7 +5,7 @@ use gimli::constants as dw;
 use super::nested;
 use crate::import::importer::{Importer, Made, refused};
 use crate::model::{AttributeOwner, TypeId};
-use crate::read::{Entry, ResolvedValue};
+use crate::read::Entry;
 
 /// Makes a type, which is no other entry's type if it has properties that equal types can lack.
 pub(super) fn separate<'d, 'o>(
@@ -65,20 +65,13 @@ fn is_described<'d, 'o>(importer: &Importer<'d, 'o>, entry: Entry<'d, 'o>) -> bo
 /// Whether a part of a type that was made has attributes that only a separate type can have: those that are no property
 /// of a dimension or parameter. Bounds usually are.
 fn has_attributes<'d, 'o>(importer: &Importer<'d, 'o>, ty: Entry<'d, 'o>) -> bool {
-    let is_constant = |value| matches!(value, ResolvedValue::Unsigned(_) | ResolvedValue::Signed(_));
     // Dimensions have no name.
     let is_named = ty.tag() == dw::DW_TAG_subroutine_type;
     ty.children().any(|part| {
         part.attributes().enumerate().any(|(index, attribute)| {
             let is_extra =
                 (attribute.name != dw::DW_AT_name || is_named) && crate::attributes::is_extra(attribute.name);
-            // What is taken from a supplementary file is not known.
-            let is_left = if importer.is_own(part) {
-                importer.is_left(part, index, attribute.name)
-            } else {
-                !is_constant(attribute.value)
-            };
-            is_extra && is_left
+            is_extra && importer.is_left(part, index, attribute.name)
         })
     })
 }

@@ -50,11 +50,23 @@ const ENCODINGS: [(u64, BaseEncoding); 18] = [
 
 pub(super) fn base<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {
     let name = importer.text(entry, dw::DW_AT_name).unwrap_or_default();
-    let encoding = importer.coded(entry, dw::DW_AT_encoding, &ENCODINGS);
+    let encoding = encoding(importer, entry);
     let bytes = importer.number(entry, dw::DW_AT_byte_size).map(|bytes| bytes.saturating_mul(8));
     let bits = importer.number(entry, dw::DW_AT_bit_size).or(bytes);
     let (Some(encoding), Some(bits)) = (encoding, bits) else { return Err(UnimportedReason::AsUnspecified) };
     importer.m.base_type(importer.unit, &name, encoding, bits).map_err(refused)
+}
+
+/// Takes an encoding: that of a table, or a number that is not in the table.
+fn encoding<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Option<BaseEncoding> {
+    let number = importer.number(entry, dw::DW_AT_encoding)?;
+    let known = ENCODINGS.iter().find(|&&(code, _)| code == number).map(|&(_, encoding)| encoding);
+    let numbered = || u8::try_from(number).ok().filter(|&number| number >= BaseEncoding::FIRST_NUMBER);
+    let encoding = known.or_else(|| numbered().map(BaseEncoding::Numbered));
+    if encoding.is_none() {
+        importer.leave(entry, dw::DW_AT_encoding, UnimportedReason::ValueRange(number.into()));
+    }
+    encoding
 }
 
 pub(super) fn unspecified<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {

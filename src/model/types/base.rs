@@ -47,9 +47,15 @@ pub enum BaseEncoding {
     Ucs,
     /// A character from ISO/IEC 646:1991.
     Ascii,
+    /// An encoding that DWARF 5 lacks, by its number, from 0x13 on: a later version's, or a vendor's from 0x80 on. gcc and
+    /// clang write 0x80, `DW_ATE_lo_user`, for complex integers.
+    Numbered(u8),
 }
 
 impl BaseEncoding {
+    /// The first number after the encodings of DWARF 5.
+    pub(crate) const FIRST_NUMBER: u8 = 0x13;
+
     /// Returns whether it is a binary floating-point number in a format other than IEEE 754's, for which DWARF has no
     /// constant.
     #[cfg(any(feature = "write", feature = "spirv"))]

@@ -34,6 +34,7 @@ fn encoding(encoding: BaseEncoding) -> u64 {
         BaseEncoding::Utf => 16,
         BaseEncoding::Ucs => 17,
         BaseEncoding::Ascii => 18,
+        BaseEncoding::Numbered(number) => number.into(),
     }
 }
 

@@ -451,7 +451,7 @@ fn dynamic(
     if way == 0 { Ok(()) } else { set(described, Loc::expr(expr)) }
 }
 
-const ENCODINGS: [BaseEncoding; 18] = {
+const ENCODINGS: [BaseEncoding; 19] = {
     use BaseEncoding::*;
     [
         Address,
@@ -472,6 +472,7 @@ const ENCODINGS: [BaseEncoding; 18] = {
         Utf,
         Ucs,
         Ascii,
+        Numbered(0x80),
     ]
 };
 

@@ -80,7 +80,7 @@ def _question(
         "text": None, "bytecode": None, "object": None, "variable": variable, "function": None, "pc": None,
         "machine": None, "is_file": False, "reader": None,
         "split": _input.split(split), "supplementary": _input.optional(supplementary, "supplementary"),
-        "target": _input.target(target), "consumer": consumer, "dialect": dialect or "llvm",
+        "target": _input.target(target), "consumer": consumer, "dialect": dialect,
         "frame": _number("frame", frame, 32), "lane": _number("lane", lane), "read": _number("read", read), "kind": kind, "initial": [str(element) for element in initial],
     }
     if variable is not None:

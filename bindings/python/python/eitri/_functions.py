@@ -313,12 +313,13 @@ def dump(
 
     target: The target whose register names are printed; the object's by default.
     dialect: Encoding for vendors' operations, which an object does not record: by default that of the debugger for which
-        `emit` wrote `data`, and otherwise `llvm`.
+        `emit` wrote `data`, and otherwise that of the object's expressions.
     verbose: Print section offsets, forms and encodings too.
     split: A file of split units, which is printed instead, with the addresses in the object.
     supplementary: The supplementary file.
     """
-    encoding = dialect or _eitri.dialect(_input.consumer_of(None, data).name)
+    consumer = _input.consumer_of(None, data).name
+    encoding = dialect or (None if consumer is None else _eitri.dialect(consumer))
     return _eitri.dump(
         _input.read(data), _input.target(target), encoding, verbose, _input.optional(split, "split"),
         _input.optional(supplementary, "supplementary"),

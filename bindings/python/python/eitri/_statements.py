@@ -134,7 +134,7 @@ class Statements:
         self,
         unit: str,
         name: str,
-        encoding: Literal["address", "boolean", "complex_float", "float", "bfloat16", "float8_e4m3", "float8_e5m2", "imaginary_float", "decimal_float", "signed", "signed_char", "unsigned", "unsigned_char", "signed_fixed", "unsigned_fixed", "packed_decimal", "numeric_string", "edited", "utf", "ucs", "ascii"],
+        encoding: Literal["address", "boolean", "complex_float", "float", "bfloat16", "float8_e4m3", "float8_e5m2", "imaginary_float", "decimal_float", "signed", "signed_char", "unsigned", "unsigned_char", "signed_fixed", "unsigned_fixed", "packed_decimal", "numeric_string", "edited", "utf", "ucs", "ascii"] | int,
         bits: types.Number,
         *,
         id: str | None = None,

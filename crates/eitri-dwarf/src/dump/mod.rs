@@ -73,19 +73,20 @@ pub fn location(location: &Location, target: Option<&Target>) -> String {
 
 /// Prints an object file's debug sections: [`dump`] of the facts that [`read`](crate::read) finds.
 ///
-/// If no target is given, the file's own target is used, with the wave size that its kernels or functions state. Expressions are decoded in LLVM's dialect, which includes all
-/// standard DWARF operations.
+/// If no target is given, the file's own target is used, with the wave size that its kernels or functions state. Expressions are decoded in the
+/// dialect that they have.
 ///
 /// # Errors
 /// The errors that [`Object::read`] and [`Dwarf::read`] return.
 pub fn print(object: &[u8], target: Option<&Target>) -> Result<String> {
     let mut out = Out::kept();
     let object = Object::read_with(object, None, target)?;
-    print_into(&mut out, &object, None, target, Dialect::Llvm, DumpOptions::default())?;
+    print_into(&mut out, &object, None, target, None, DumpOptions::default())?;
     Ok(out.finish()?)
 }
 
-/// Prints an object file's debug sections to a writer, in a given dialect, because a file does not name its dialect.
+/// Prints an object file's debug sections to a writer, in a given dialect, because a file does not name its dialect, or in that
+/// which its expressions have ([`ReadOptions::dialect`]).
 /// Memory does not grow with the length of the text.
 ///
 /// With `dwo`, the split units in that file are printed, with the addresses and lines of the object that contains their
@@ -99,7 +100,7 @@ pub fn print_to(
     object: &[u8],
     dwo: Option<&[u8]>,
     target: Option<&Target>,
-    dialect: Dialect,
+    dialect: impl Into<Option<Dialect>>,
     options: DumpOptions,
 ) -> Result<()> {
     let object = Object::read_with(object, None, target)?;
@@ -116,11 +117,11 @@ pub fn print_object_to(
     object: &Object<'_>,
     dwo: Option<&[u8]>,
     target: Option<&Target>,
-    dialect: Dialect,
+    dialect: impl Into<Option<Dialect>>,
     options: DumpOptions,
 ) -> Result<()> {
     let mut out = Out::to(out);
-    let printed = print_into(&mut out, object, dwo, target, dialect, options);
+    let printed = print_into(&mut out, object, dwo, target, dialect.into(), options);
     out.finish()?;
     printed
 }
@@ -130,7 +131,7 @@ fn print_into(
     object: &Object<'_>,
     dwo: Option<&[u8]>,
     target: Option<&Target>,
-    dialect: Dialect,
+    dialect: Option<Dialect>,
     options: DumpOptions,
 ) -> Result<()> {
     let dwarf = Dwarf::read_with(object, &ReadOptions::new().dialect(dialect).readable())?;

@@ -8,6 +8,7 @@ use gimli::constants as dw;
 use super::Object;
 use super::abbrev::{self, Abbreviation};
 use super::definitions::Definitions;
+use super::dialect;
 use super::elf_header::has_16_bit_addresses;
 use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
@@ -22,7 +23,7 @@ use super::unit::Unit;
 use super::units::Reader;
 use super::value::Strings;
 use crate::error::{At, Error, ErrorKind, Result};
-use crate::op::Encoding;
+use crate::op::{Dialect, Encoding};
 
 /// Units and entries of `.debug_info`, with access to the other sections.
 ///
@@ -105,8 +106,8 @@ impl<'o> Dwarf<'o> {
     /// split-unit file, which are read instead; their addresses are then known by index only, unlike with
     /// [`read_split`](Self::read_split).
     ///
-    /// Expressions are decoded in LLVM's dialect, which has all operations of standard DWARF: a file does not name its
-    /// dialect. A file without `.debug_info` has no units.
+    /// Expressions are decoded in the dialect that they have, as [`ReadOptions::dialect`] describes: a file does not name
+    /// its dialect. A file without `.debug_info` has no units.
     ///
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with section and offset, where the
@@ -130,7 +131,7 @@ impl<'o> Dwarf<'o> {
         Self::read_with(object, &ReadOptions::new())
     }
 
-    /// Reads an object as [`read`](Self::read) does, in another dialect, on several threads, or the parts of it that can be
+    /// Reads an object as [`read`](Self::read) does, in a given dialect, on several threads, or the parts of it that can be
     /// read.
     ///
     /// # Errors
@@ -158,7 +159,15 @@ impl<'o> Dwarf<'o> {
     /// # Ok::<(), eitri_dwarf::Error>(())
     /// ```
     pub fn read_with(object: &'o Object<'_>, options: &ReadOptions) -> Result<Self> {
-        let &ReadOptions { dialect, draft, threads, is_readable_only } = options;
+        let mut dwarf = Self::read_in(object, options, options.dialect.unwrap_or(Dialect::Llvm))?;
+        if options.dialect.is_none() {
+            dialect::recognize(&mut dwarf);
+        }
+        Ok(dwarf)
+    }
+
+    fn read_in(object: &'o Object<'_>, options: &ReadOptions, dialect: Dialect) -> Result<Self> {
+        let &ReadOptions { draft, threads, is_readable_only, .. } = options;
         let main = Sections::of(object);
         let split = Sections::of_split(object);
         let is_split = main.debug_info.is_empty() && !split.debug_info.is_empty();
@@ -243,15 +252,25 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// The errors that [`read_with`](Self::read_with) returns.
     pub fn from_sections(sections: Sections<'o>, options: &ReadOptions) -> Result<Self> {
-        let &ReadOptions { dialect, draft, is_readable_only, .. } = options;
-        let reader = Reader::new(sections, dialect, draft);
-        if is_readable_only { reader.around_errors().read() } else { reader.read() }
+        let &ReadOptions { draft, is_readable_only, .. } = options;
+        let reader = Reader::new(sections, options.dialect.unwrap_or(Dialect::Llvm), draft);
+        let mut dwarf = if is_readable_only { reader.around_errors().read() } else { reader.read() }?;
+        if options.dialect.is_none() {
+            dialect::recognize(&mut dwarf);
+        }
+        Ok(dwarf)
     }
 
     /// Returns the file's name, if it is a split-unit file whose skeletons are in a different file.
     #[doc(hidden)]
     pub fn split_file(&self) -> Option<&'o str> {
         self.file
+    }
+
+    /// Returns the file's name, if it is a supplementary file.
+    #[doc(hidden)]
+    pub fn supplementary_name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// Returns the location for errors in a supplementary file.
@@ -262,6 +281,11 @@ impl<'o> Dwarf<'o> {
     /// Returns the sections that were read.
     pub fn sections(&self) -> &Sections<'o> {
         &self.sections
+    }
+
+    /// Returns the dialect of the expressions: the dialect given to the reader, or the dialect that they have.
+    pub fn dialect(&self) -> Dialect {
+        self.encoding.dialect
     }
 
     /// Returns all units, in file order.
@@ -631,7 +655,8 @@ impl<'o> Dwarf<'o> {
         Encoding { address_bytes, ..self.encoding }
     }
 
-    /// Returns a unit's line program, if any; for a split unit, the skeleton's line program.
+    /// Returns a unit's line program, if any; for a split unit, the skeleton's line program. The unit can be in the
+    /// supplementary file, which has line programs, too.
     ///
     /// # Errors
     /// The errors that [`LineProgram::read`] returns.
@@ -652,9 +677,10 @@ impl<'o> Dwarf<'o> {
     /// ```
     pub fn lines(&self, unit: &Unit<'o>) -> Result<Option<LineProgram<'o>>> {
         let strings = Base { offset: unit.bases.str_offsets, encoding: unit.encoding };
+        let file = self.file_at(unit.offset);
         let sections = match unit.kind {
-            dw::DW_UT_split_compile => self.main_sections(unit),
-            _ => &self.sections,
+            dw::DW_UT_split_compile => file.main_sections(unit),
+            _ => &file.sections,
         };
         unit.stmt_list.map(|offset| LineProgram::read_with(sections, offset, strings)).transpose()
     }

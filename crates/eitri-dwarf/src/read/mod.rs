@@ -47,6 +47,7 @@ pub mod containers;
 mod cursor;
 mod declared;
 mod definitions;
+mod dialect;
 mod dwarf;
 mod elf;
 mod elf_header;
@@ -130,6 +131,7 @@ pub use value::{Attribute, ResolvedValue, Str};
 pub use {
     abbreviations::ByAbbreviation,
     declared::OtherUnits,
+    dialect::{any_expression, can_have_expression},
     dwarf::{SUPPLEMENTARY, code_section},
     elf::{INFO_BEHIND, Placing, Sizes},
     frame_rows::renumber,

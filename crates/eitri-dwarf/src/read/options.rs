@@ -17,7 +17,8 @@ use crate::op::{Dialect, DraftCodes};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadOptions {
-    pub(super) dialect: Dialect,
+    /// `None` for the dialect that the expressions have.
+    pub(super) dialect: Option<Dialect>,
     pub(super) draft: DraftCodes,
     pub(super) threads: usize,
     pub(super) is_readable_only: bool,
@@ -30,15 +31,17 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// LLVM's dialect, no numbers of the draft, the current thread; an error for a part that cannot be read.
+    /// The dialect that the expressions have, no numbers of the draft, the current thread; an error for a part that cannot be read.
     pub fn new() -> Self {
-        Self { dialect: Dialect::Llvm, draft: DraftCodes::NONE, threads: 1, is_readable_only: false }
+        Self { dialect: None, draft: DraftCodes::NONE, threads: 1, is_readable_only: false }
     }
 
-    /// Sets the dialect of expressions, which no file names. LLVM's dialect has all operations of standard DWARF.
+    /// Sets the dialect of expressions, which no file names. With `None`, an object of AMD's GPUs is read in
+    /// [`Dialect::Legacy`] if its expressions have operations that only this dialect has, and otherwise, as all other
+    /// objects, in [`Dialect::Llvm`], which has all operations of standard DWARF.
     #[must_use]
-    pub fn dialect(self, dialect: Dialect) -> Self {
-        Self { dialect, ..self }
+    pub fn dialect(self, dialect: impl Into<Option<Dialect>>) -> Self {
+        Self { dialect: dialect.into(), ..self }
     }
 
     /// Sets the numbers of operations that the DWARF 6 draft leaves open.

@@ -164,7 +164,7 @@ codes! {
     }
     ExtentNotCode "extent-not-code" Error {
         "a function's range does not match its code";
-        "The function ends beyond its section, or its size differs from its symbol's size. A debugger finds the wrong function, or none.";
+        "The function ends beyond its section, or its size differs from its symbol's size. A debugger finds the wrong function, or none. On CPUs, where a symbol can have more or less code than a function for good reasons, such as several entry points, a finding needs a second function, with its own symbol, in the code after the end of the first function's symbol.";
         "A generated object: `DW_AT_high_pc` is 0xe50 where `.text.add` has 0xc80 bytes.";
         "The end of the function's code.";
         "DWARF 5 section 2.17."
@@ -288,10 +288,10 @@ codes! {
     }
     BadReference "bad-reference" Error {
         "a reference to nowhere, or to an entry of the wrong kind";
-        "No entry begins at the attribute's offset, or the entry is not a type.";
+        "No entry begins at the attribute's offset, or the entry has a kind that the attribute cannot mean: `DW_AT_type` of an entry that is no type, or an origin that is a unit. A file number (`DW_AT_decl_file`, `DW_AT_call_file`) can be past the end of the line table's files.";
         "A generated object: `DW_AT_type` with an offset between entries.";
-        "The entry's offset.";
-        "DWARF 5 section 2.2 and section 7.5.5.5."
+        "The entry's offset, or the file's number.";
+        "DWARF 5 section 2.2, section 2.14 and section 7.5.5.5."
     }
     BadFrameInstruction "bad-frame-instruction" Error {
         "call frame instructions that cannot be run";
@@ -474,9 +474,9 @@ codes! {
         "a member ends after the type that contains it";
         "The member's offset and size exceed the size of the composite type. A debugger reads the member from memory after \
          the variable, and copies or compares too few bytes of the variable.";
-        "A generated module: a member with 32 bits at bit 64 of a structure with 64 bits.";
+        "A generated module: a member with 32 bits at bit 64 of a structure with 64 bits. An object whose `DW_AT_data_member_location` is 200 in a structure with 24 bytes.";
         "The size that covers all members.";
-        "OpenCL.DebugInfo.100 section 4.3 (DebugTypeComposite, DebugTypeMember)."
+        "OpenCL.DebugInfo.100 section 4.3 (DebugTypeComposite, DebugTypeMember); DWARF 5 section 5.7.6."
     }
     ForeignScope "foreign-scope" Error {
         "code in one function has a scope in another function";

@@ -252,7 +252,9 @@ impl<'a, 'r, 'o> Diagnoser<'a, 'r, 'o> {
             let mut findings = Vec::new();
             let abbreviation = self.abbreviations.of(entry, || entries::Diagnosed::new(entry));
             let is_known = |offset| self.types.get(&offset).is_some_and(Option::is_some);
-            entries::read(self.file.architecture, entry, &abbreviation, is_known, &mut findings);
+            // A wrong file number does not make a location wrong.
+            let context = entries::Context { architecture: file.architecture, last_file: u64::MAX };
+            entries::read(context, entry, &abbreviation, is_known, &mut findings);
             errors[0] = findings.iter().any(|finding| finding.code.level() == Level::Error);
         }
     }

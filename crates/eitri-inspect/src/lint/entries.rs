@@ -3,10 +3,11 @@
 use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
 use super::codes::LintCode;
-use super::contexts;
-use super::file::Architecture;
+use super::details::Details;
+use super::file::{Architecture, File};
+use super::{contexts, members};
 #[doc(hidden)]
-pub use eitri_dwarf::read::{Entry, ResolvedValue, SUPPLEMENTARY, Shape, Str};
+pub use eitri_dwarf::read::{Entry, LineProgram, ResolvedValue, SUPPLEMENTARY, Shape, Str, Unit};
 use eitri_dwarf::tags::is_type;
 
 /// A finding about an attribute.
@@ -63,6 +64,8 @@ fn is_diagnosed(name: DwAt, form: DwForm) -> bool {
             | dw::DW_AT_abstract_origin
             | dw::DW_AT_specification
             | dw::DW_AT_address_class
+            | dw::DW_AT_decl_file
+            | dw::DW_AT_call_file
     );
     let is_reference = matches!(
         form,
@@ -105,10 +108,31 @@ impl Diagnosed {
     }
 }
 
+/// Facts of the file and the unit on which findings about attributes depend.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context {
+    pub(super) architecture: Architecture,
+    /// The last file number in the unit's line table; the largest number if the table is not known.
+    pub(super) last_file: u64,
+}
+
+impl Context {
+    pub(super) fn new(file: &File<'_, '_>, unit: &Unit<'_>) -> Self {
+        // The files of a split unit are those of its skeleton.
+        let has_files = !unit.is_split() || unit.has_skeleton;
+        let program = Some(unit).filter(|_| has_files).and_then(|unit| file.dwarf.lines(unit).ok().flatten());
+        let last = |program: LineProgram<'_>| {
+            let count = program.files.len() as u64;
+            if program.version >= 5 { count.saturating_sub(1) } else { count }
+        };
+        Self { architecture: file.architecture, last_file: program.map_or(u64::MAX, last) }
+    }
+}
+
 /// Reads an entry's attributes, and appends the findings about them. Types at offsets for which `is_known_type` holds
 /// are not looked up.
 pub(super) fn read<'r>(
-    architecture: Architecture,
+    context: Context,
     entry: Entry<'r, 'r>,
     abbreviation: &Diagnosed,
     is_known_type: impl Fn(u64) -> bool,
@@ -136,7 +160,20 @@ pub(super) fn read<'r>(
             dw::DW_AT_declaration => own.is_declaration = true,
             dw::DW_AT_const_value => own.has_value = true,
             dw::DW_AT_abstract_origin | dw::DW_AT_specification => own.has_origin = true,
-            dw::DW_AT_address_class if architecture == Architecture::Amd => {
+            dw::DW_AT_decl_file | dw::DW_AT_call_file => {
+                let number = attribute.value().and_then(ResolvedValue::unsigned);
+                if let Some(number) = number.filter(|number| *number > context.last_file) {
+                    out.push(EntryFindings {
+                        code: LintCode::BadReference,
+                        written: format!("{} is {number}", attribute.name()),
+                        evidence: vec![match context.last_file {
+                            0 => "the unit's line table has no file with this number".into(),
+                            last => format!("the last file in the unit's line table is {last}"),
+                        }],
+                    });
+                }
+            }
+            dw::DW_AT_address_class if context.architecture == Architecture::Amd => {
                 let class = attribute.value().and_then(ResolvedValue::unsigned);
                 if let Some((class, meanings)) =
                     class.and_then(|class| Some((class, meanings_of_class(class)?)))
@@ -168,18 +205,77 @@ pub(super) fn read<'r>(
             });
             return;
         };
-        if attribute.name() == dw::DW_AT_type && !is_type(to.tag()) && to.tag() < dw::DW_TAG_lo_user {
+        if !can_refer(abbreviation.tag, attribute.name(), to.tag()) {
             out.push(EntryFindings {
                 code: LintCode::BadReference,
-                written: format!("DW_AT_type is {}", shown(offset)),
+                written: format!("{} is {}", attribute.name(), shown(offset)),
                 evidence: vec![format!("a {} is at {}", to.tag(), shown(offset))],
             });
         }
     });
+    if members::is_member(abbreviation.tag)
+        && let Some(Details { written, evidence, .. }) = members::finding(entry)
+    {
+        out.push(EntryFindings { code: LintCode::MemberBeyondType, written, evidence });
+    }
     if own.has_origin {
         instance(entry, out);
     }
     own
+}
+
+/// Kinds of entries that can take each other's attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Unit,
+    Type,
+    /// Functions, their instances and blocks.
+    Code,
+    Data,
+    Other,
+}
+
+fn kind(tag: DwTag) -> Kind {
+    match tag {
+        dw::DW_TAG_compile_unit
+        | dw::DW_TAG_partial_unit
+        | dw::DW_TAG_type_unit
+        | dw::DW_TAG_skeleton_unit => Kind::Unit,
+        dw::DW_TAG_subprogram
+        | dw::DW_TAG_inlined_subroutine
+        | dw::DW_TAG_entry_point
+        | dw::DW_TAG_lexical_block
+        | dw::DW_TAG_try_block
+        | dw::DW_TAG_catch_block
+        | dw::DW_TAG_call_site
+        | dw::DW_TAG_GNU_call_site => Kind::Code,
+        dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_member | dw::DW_TAG_constant => {
+            Kind::Data
+        }
+        tag if is_type(tag) => Kind::Type,
+        _ => Kind::Other,
+    }
+}
+
+/// Whether an entry's attribute can refer to an entry with the tag `to`. Vendors' attributes and tags can do anything,
+/// except that no attribute but an import is about a unit.
+fn can_refer(tag: DwTag, name: DwAt, to: DwTag) -> bool {
+    let target = kind(to);
+    if target == Kind::Unit {
+        return tag == dw::DW_TAG_imported_unit || name >= dw::DW_AT_lo_user;
+    }
+    if to >= dw::DW_TAG_lo_user && target == Kind::Other {
+        return true;
+    }
+    match name {
+        dw::DW_AT_type | dw::DW_AT_containing_type => target == Kind::Type,
+        dw::DW_AT_call_origin => matches!(to, dw::DW_TAG_subprogram | dw::DW_TAG_entry_point),
+        dw::DW_AT_abstract_origin | dw::DW_AT_specification => {
+            let own = kind(tag);
+            own == target || own == Kind::Other || target == Kind::Other
+        }
+        _ => true,
+    }
 }
 
 /// Returns an entry's tag with its name, or else with the name of its type.

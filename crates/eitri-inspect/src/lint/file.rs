@@ -298,6 +298,13 @@ impl<'r, 'o> File<'r, 'o> {
         (first.0 == start).then_some(first.1)
     }
 
+    /// Returns the first function that begins in a pc range: its start, and its entry's offset.
+    pub(super) fn function_within(&self, pcs: &Range<u64>) -> Option<(u64, u64)> {
+        let starts = self.starts();
+        let &(start, entry, _) = starts.get(starts.partition_point(|function| function.0 < pcs.start))?;
+        pcs.contains(&start).then_some((start, entry))
+    }
+
     /// Returns the code, from its start, of the function that begins last at or before an address and contains it.
     pub(super) fn function_around(&self, address: u64) -> Option<Range<u64>> {
         let starts = self.starts();

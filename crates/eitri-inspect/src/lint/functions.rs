@@ -60,11 +60,10 @@ fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
                 .evidence(ends(file, function, range.start))
         });
     }
-    let ([range], true, false) =
-        (&function.ranges[..], function.is_live, file.architecture == Architecture::Cpu)
-    else {
-        return;
-    };
+    if file.architecture == Architecture::Cpu {
+        return overlap(file, function, add);
+    }
+    let ([range], true) = (&function.ranges[..], function.is_live) else { return };
     let mut sizes = file.symbol_sizes(range.start).filter(|size| *size != 0).peekable();
     let Some(&size) = sizes.peek() else { return };
     let bytes = range.end - range.start;
@@ -81,6 +80,43 @@ fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
             range.start,
         ))
     });
+}
+
+/// `DW_LANG_Mips_Assembler`, which assemblers for all machines write, and `DW_LANG_Assembly`.
+const ASSEMBLY: [u64; 2] = [0x8001, 0x31];
+
+/// Adds the finding about a function for a CPU that ends after the end of its symbol, in another function with a symbol. A
+/// function that shares its code with another, has several entry points, or is in parts has symbols of its code.
+fn overlap<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
+    let is_assembly = |language| ASSEMBLY.contains(&language);
+    if !function.is_live || function.entry.unit().language.is_some_and(is_assembly) {
+        return;
+    }
+    for range in function.ranges.iter() {
+        let bytes = range.end - range.start;
+        let Some(size) = file.symbol_sizes(range.start).max().filter(|size| (1..bytes).contains(size)) else {
+            continue;
+        };
+        let behind = range.start + size..range.end;
+        let Some(next) =
+            file.function_within(&behind).filter(|next| file.symbol_sizes(next.0).any(|size| size > 0))
+        else {
+            continue;
+        };
+        return add(LintCode::ExtentNotCode, None, &|| {
+            let pcs = file.object.pc_notation();
+            let [start, other] = [range.start, next.0].map(|pc| pcs.pc(pc));
+            let name =
+                function.entry.dwarf().entry_at(next.1).and_then(|entry| Some(entry.name()?.to_string()));
+            let name = name.map_or_else(String::new, |name| format!(" `{name}`"));
+            Details::new(format!("code of {:#x} from {start} on", Count(bytes, "byte")))
+                .evidence([
+                    format!("the symbol at {start} has {:#x}", Count(size, "byte")),
+                    format!("the function{name} begins at {other}"),
+                ])
+                .evidence(ends(file, function, range.start))
+        });
+    }
 }
 
 /// Adds the finding about GPU code that an earlier entry describes. Linkers for CPUs keep a single copy of an inline

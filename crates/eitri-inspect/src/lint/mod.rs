@@ -12,7 +12,7 @@
 //! * the location of a variable: `places` calls `memory`, `registers` and `type_size`; for all entries of the variable
 //!   together, `lists`, `recoverable` and `unwritten`; the location that was meant, `meant` and `meant_operations`;
 //! * other expressions: `contexts`; frame bases and call frame information: `bases`, `cies`;
-//! * functions: `functions`, and `frame_code` for their frames; other entries: `entries`; rows of line tables: `rows`;
+//! * functions: `functions`, and `frame_code` for their frames; other entries: `entries`, `members`; rows of line tables: `rows`;
 //!   relocated fields: `stale`; missing files and parts: `skeletons`; copies for nvlink: `mercury`, `mercury_frames`,
 //!   `mercury_lists`, `mercury_rows`, `mercury_rules`, `mercury_values`.
 //!
@@ -62,6 +62,7 @@ mod lane_values;
 mod lists;
 mod meant;
 mod meant_operations;
+mod members;
 mod memory;
 mod mercury;
 mod mercury_frames;

@@ -27,7 +27,7 @@ pub(super) fn parameter<'r>(
     let end = code.end();
     // Code that is not decoded can set the registers and continue anywhere.
     let argument_end = offset.checked_add(bytes)?;
-    if bytes == 0 || !offset.is_multiple_of(4) || end <= start || !code.is_whole() {
+    if bytes == 0 || end <= start || !code.is_whole() {
         return None;
     }
     // The kernarg pointer, as long as no instruction sets it.
@@ -37,14 +37,15 @@ pub(super) fn parameter<'r>(
         "the kernel argument at {offset:#x}, which has {}, is in memory at {pointer} until {kept:#x}",
         Count(bytes, "byte")
     )];
-    let first_load = code.loads(base).take_while(|(load, ..)| load.0 <= kept && load.0 < end).find_map(
-        |(load, from, after)| {
+    // A location in a register begins at its first bit.
+    let loads = offset.is_multiple_of(4).then(|| code.loads(base)).into_iter().flatten();
+    let first_load =
+        loads.take_while(|(load, ..)| load.0 <= kept && load.0 < end).find_map(|(load, from, after)| {
             let write = *load.1.writes()?.first()?;
             let is_whole = from <= offset && argument_end <= from + 4 * u64::from(write.count);
             let skipped = u16::try_from(offset.checked_sub(from)? / 4).ok()?;
             is_whole.then(|| (load, write.first + skipped, bytes.div_ceil(4) as u16, after))
-        },
-    );
+        });
     let mut meant = format!("memory at {pointer}{offset:+}");
     let mut locations = Vec::new();
     let scalars = |first: u16, count: u16| {

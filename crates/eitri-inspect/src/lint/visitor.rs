@@ -62,6 +62,13 @@ struct Own<'r> {
 /// Scope in a function with code.
 type Scope<'r> = crate::walk::Scope<Rc<Around<'r>>, Own<'r>>;
 
+/// Names of the unit and its file, as findings give them, and the folder in which the unit was compiled.
+struct UnitNames {
+    unit: Option<Arc<str>>,
+    split: Option<Arc<str>>,
+    folder: Option<Arc<str>>,
+}
+
 struct Visitor<'a, 'r, 'o> {
     only: &'a [String],
     /// Whether a name in `only` means a function's name.
@@ -72,12 +79,9 @@ struct Visitor<'a, 'r, 'o> {
     index: usize,
     /// The first unit with this unit's name, if another thread diagnoses that unit.
     first: Option<&'a First<'r>>,
-    /// Unit name and file name, as findings give them.
-    unit: Option<Arc<str>>,
-    split: Option<Arc<str>>,
-    /// Folder in which the unit was compiled.
-    folder: Option<Arc<str>>,
+    names: UnitNames,
     files: OnceCell<Vec<Arc<str>>>,
+    context: entries::Context,
     others: &'a OtherUnits<'r>,
     scopes: Scopes<Rc<Around<'r>>, Own<'r>>,
     ranges: &'a mut RangeLists,
@@ -179,10 +183,13 @@ fn diagnose<'r>(
             id,
             index,
             first: firsts.get(&unit.name.as_deref()).filter(|first| first.0 < start),
-            unit: unit.name.as_deref().map(Arc::from),
-            split: file.dwarf.split_file().map(Arc::from),
-            folder: unit.comp_dir.as_deref().map(Arc::from),
+            names: UnitNames {
+                unit: unit.name.as_deref().map(Arc::from),
+                split: file.dwarf.split_file().map(Arc::from),
+                folder: unit.comp_dir.as_deref().map(Arc::from),
+            },
             files: OnceCell::new(),
+            context: entries::Context::new(file, unit),
             others: &others,
             scopes: Scopes::default(),
             ranges: &mut ranges,
@@ -208,9 +215,8 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
 
     fn enter(&mut self, entry: Entry<'r, 'r>) -> Option<(Inside<Self::Function>, Self::Scope)> {
         let abbreviation = self.abbreviations.of(entry, || entries::Diagnosed::new(entry));
-        let kind = self.diagnoser.file.architecture;
         let is_known_type = |ty| self.diagnoser.knows_type(ty);
-        let own = entries::read(kind, entry, &abbreviation, is_known_type, &mut self.entry_findings);
+        let own = entries::read(self.context, entry, &abbreviation, is_known_type, &mut self.entry_findings);
         let tag = abbreviation.tag;
         let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
         let mut around = self.scopes.function().cloned();
@@ -731,9 +737,9 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         };
         let names = |entry: Entry<'r, 'r>| entry.name().map(String::from);
         LintFinding {
-            unit: self.unit.clone(),
-            split: self.split.clone(),
-            folder: self.folder.clone(),
+            unit: self.names.unit.clone(),
+            split: self.names.split.clone(),
+            folder: self.names.folder.clone(),
             function: around.and_then(text),
             inlined: self.inlined(around),
             variable: variable.and_then(names),
