@@ -476,7 +476,7 @@ typedef struct {
     size_t size;
     /*
      Name of the consumer: "llvm", "rocgdb", "rocgdb-legacy", "cuda-gdb", "dwarf2" to "dwarf5". NULL is "cuda-gdb" on
-     NVIDIA's targets, "llvm" on all others, and for `eitri_rewrite` a consumer that reads what the producer wrote.
+     NVIDIA's targets, "dwarf5" on CPUs, "llvm" on all others, and for `eitri_rewrite` a consumer that reads what the producer wrote.
      */
     const char *consumer;
     /*
