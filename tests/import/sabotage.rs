@@ -190,13 +190,8 @@ struct Outcome {
 }
 
 /// Changes that are no fault, with the reason.
-const NO_FAULTS: [(&str, Change, &str); 5] = [
+const NO_FAULTS: [(&str, Change, &str); 4] = [
     ("/describe[]", Change::Swapped, "entities in another order"),
-    (
-        "/describe[]/function/code/offset",
-        Change::Other,
-        "a thunk that begins a byte earlier has the line of the function before it",
-    ),
     ("/describe[]/describe_function/returns", Change::Lost, "a definition has the type of its declaration"),
     (
         "/describe[]/describe_function/object_pointer",

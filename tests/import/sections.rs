@@ -42,28 +42,34 @@ fn units<'d, 'o>(dwarf: &'d Dwarf<'o>) -> Vec<&'d Unit<'o>> {
     dwarf.units().iter().filter(|unit| unit.kind == dw::DW_UT_compile).collect()
 }
 
-/// Ranges of the functions with code, and of code with rows alone.
+/// Ranges of the functions with code, and of code with rows alone, sorted.
 fn code(dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> Code {
     let functions = dwarf.entries_of(unit).filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
     let ranges = functions.filter_map(|entry| entry.ranges().ok()).flatten();
     let mut code: Code =
         ranges.map(|range| (range.start, range.end)).filter(|(start, end)| start < end).collect();
-    // Code without an entry has rows alone: each sequence outside functions.
+    code.sort_unstable();
+    // Code without an entry has rows alone, such as thunks: each row outside functions, up to the next.
     let mut outside = Vec::new();
-    let mut start = None;
+    let mut last: Option<LineRow> = None;
     for row in dwarf.lines(unit).expect("it is read").iter().flat_map(LineProgram::rows) {
         let row = row.expect("a row");
-        let first = *start.get_or_insert(row.address);
-        if row.end_sequence {
-            start = None;
-            let is_inside = code.iter().any(|body| body.0 <= first && first < body.1);
-            outside.extend((!is_inside && first < row.address).then_some((first, row.address)));
+        if let Some(last) = last.filter(|last| !is_inside(&code, last.address) && last.address < row.address)
+        {
+            outside.push((last.address, row.address));
         }
+        last = (!row.end_sequence).then_some(row);
     }
     code.extend(outside);
     code.sort_unstable();
     code.dedup();
     code
+}
+
+/// Whether an address is in the last range that begins at or before it.
+fn is_inside(code: &Code, address: u64) -> bool {
+    let count = code.partition_point(|body| body.0 <= address);
+    code[..count].last().is_some_and(|body| address < body.1)
 }
 
 /// The rows that begin at each address in code, with the row that applies at a function's start.
@@ -82,7 +88,10 @@ fn rows(
     let next =
         units(before).iter().filter_map(|unit| unit.stmt_list).filter(|&at| Some(at) > old.stmt_list).min();
     let own = program.as_ref().map(|program| program.offset..next.unwrap_or(u64::MAX));
-    let code = code(after, new);
+    let mut code = code(after, new);
+    code.extend(self::code(before, old));
+    code.sort_unstable();
+    code.dedup();
     let [known, found] = [(before, old), (after, new)].map(|(dwarf, unit)| rows_of(dwarf, unit, &code));
     if known == found {
         return;
@@ -112,9 +121,7 @@ fn rows_of(dwarf: &Dwarf<'_>, unit: &Unit<'_>, code: &Code) -> Rows {
             }
         }
         last = (!row.end_sequence).then_some(row);
-        let count = code.partition_point(|body| body.0 <= row.address);
-        let is_inside = code[..count].last().is_some_and(|body| row.address < body.1);
-        if is_inside && !row.end_sequence {
+        if is_inside(code, row.address) && !row.end_sequence {
             rows.entry(row.address).or_default().push(text(&program, unit, row));
         }
     }
