@@ -39,7 +39,7 @@ pub enum UndefinedSymbols {
     Allow,
 }
 
-/// Refuses code that the linker shortens: pcs in the sections are distances in the code as it is before the link.
+/// Refuses code that the linker shortens, because the pcs in the sections are those before the link.
 fn refuse_relaxed_code(image: &Image<'_>) -> Result<()> {
     if image.machine() != elf::EM_RISCV {
         return Ok(());

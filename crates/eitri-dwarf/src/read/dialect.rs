@@ -93,6 +93,12 @@ fn dialect(expr: &[u8], encoding: Encoding) -> Option<Dialect> {
 /// Whether a value in a form can be an expression or a location list. Before DWARF 4, both have forms of blocks and numbers.
 #[doc(hidden)]
 pub fn can_have_expression(form: DwForm) -> bool {
+    is_expression_form(form) || matches!(form, dw::DW_FORM_data4 | dw::DW_FORM_data8 | dw::DW_FORM_indirect)
+}
+
+/// Whether a form is that of expressions, blocks, or location lists.
+#[doc(hidden)]
+pub fn is_expression_form(form: DwForm) -> bool {
     matches!(
         form,
         dw::DW_FORM_exprloc
@@ -102,8 +108,5 @@ pub fn can_have_expression(form: DwForm) -> bool {
             | dw::DW_FORM_block4
             | dw::DW_FORM_loclistx
             | dw::DW_FORM_sec_offset
-            | dw::DW_FORM_data4
-            | dw::DW_FORM_data8
-            | dw::DW_FORM_indirect
     )
 }

@@ -172,7 +172,7 @@ pub struct ElfSection<'d> {
     pub size: u64,
     /// Size in bytes in the section header: of a compressed debug section, that before decompression.
     pub stored: u64,
-    /// How the file has the contents of a debug section, if they are compressed.
+    /// Compression of a debug section in the file; `None` if it is not compressed.
     pub compression: Option<SectionCompression>,
     /// Contents, decompressed, and with relocations applied in a relocatable object's debug sections (and `.eh_frame`).
     /// If such an object has several debug sections with the same name, as for type units in section groups, the first

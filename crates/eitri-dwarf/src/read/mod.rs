@@ -131,7 +131,7 @@ pub use value::{Attribute, ResolvedValue, Str};
 pub use {
     abbreviations::ByAbbreviation,
     declared::OtherUnits,
-    dialect::{any_expression, can_have_expression},
+    dialect::{any_expression, can_have_expression, is_expression_form},
     dwarf::{SUPPLEMENTARY, code_section},
     elf::{INFO_BEHIND, Placing, Sizes},
     frame_rows::renumber,

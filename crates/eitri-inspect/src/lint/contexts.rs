@@ -9,6 +9,7 @@ use super::witness::{Machines, Site};
 use crate::walk::LANE_PC;
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::{Encoding, Reg};
+use eitri_dwarf::read::is_expression_form;
 
 /// A finding: code, and the meaning as written.
 pub(super) type Wrong = (LintCode, String);
@@ -69,17 +70,7 @@ fn context(name: DwAt) -> Option<(Site, Needs)> {
 /// Whether an entry's attribute with this form can have an expression, or a list of expressions, that is diagnosed here.
 pub(super) fn has(tag: DwTag, name: DwAt, form: DwForm) -> bool {
     let is_argument = matches!(tag, dw::DW_TAG_call_site_parameter | dw::DW_TAG_GNU_call_site_parameter);
-    let is_expression = matches!(
-        form,
-        dw::DW_FORM_exprloc
-            | dw::DW_FORM_block
-            | dw::DW_FORM_block1
-            | dw::DW_FORM_block2
-            | dw::DW_FORM_block4
-            | dw::DW_FORM_loclistx
-            | dw::DW_FORM_sec_offset
-    );
-    is_expression && context(name).is_some() && (name != dw::DW_AT_location || is_argument)
+    is_expression_form(form) && context(name).is_some() && (name != dw::DW_AT_location || is_argument)
 }
 
 /// Returns the finding about an attribute's expression.
