@@ -1,5 +1,8 @@
 //! Cubins of nvcc that nvlink joins, and what NVIDIA's tools print about them.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use crate::common::tools::{Folder, Tool};
 
 const NVCC: Tool = Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI");
@@ -39,6 +42,30 @@ template<class T> __device__ __noinline__ T twice(T v) { T s = v; for (int i = 0
 extern "C" __device__ __noinline__ int unused(int a) { int z = a * 3; return z + 7; }
 extern "C" __global__ void second(int *p) { *p = twice<int>(*p) + p[1]; }"#;
 
+/// What a program made of its input. NVIDIA's programs are slow, and many tests ask for the same.
+pub struct Made<K, V>(Mutex<BTreeMap<K, V>>);
+
+impl<K: Ord, V: Clone> Made<K, V> {
+    pub const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    /// Returns what was made before, or makes it; `None` without the program.
+    pub fn get(&self, key: K, make: impl FnOnce() -> Option<V>) -> Option<V> {
+        let all = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = all().get(&key).cloned();
+        if before.is_some() {
+            return before;
+        }
+        let value = make()?;
+        // Two tests that make the same at once must go on with the same bytes.
+        Some(all().entry(key).or_insert(value).clone())
+    }
+}
+
+static CUBINS: Made<Vec<String>, Vec<u8>> = Made::new();
+static DISASSEMBLIES: Made<Vec<u8>, String> = Made::new();
+
 /// Compiles a relocatable object with options for debug information and code; `None` without nvcc.
 pub fn compiled(folder: &Folder, processor: &str, name: &str, source: &str, debug: &str) -> Option<()> {
     folder.file(&format!("{name}.cu"), source);
@@ -54,28 +81,34 @@ pub fn compiled(folder: &Folder, processor: &str, name: &str, source: &str, debu
 
 /// Links the objects of sources with their options for debug information.
 pub fn linked(processor: &str, sources: &[(&str, &str)], options: &[&str]) -> Option<Vec<u8>> {
-    let folder = Folder::new();
-    let mut words = vec![format!("-arch={processor}")];
-    words.extend(options.iter().map(|&option| option.to_owned()));
-    for (index, (source, debug)) in sources.iter().enumerate() {
-        let name = format!("part{index}");
-        compiled(&folder, processor, &name, source, debug)?;
-        words.push(format!("{name}.o"));
-    }
-    words.extend(["-o".to_owned(), "linked.cubin".to_owned()]);
-    NVLINK.run_in(folder.path(), &words)?.clean();
-    Some(std::fs::read(folder.path().join("linked.cubin")).expect("a cubin"))
+    let sources_and_options = sources.iter().flat_map(|&(source, debug)| [source, debug]);
+    let key = [processor].into_iter().chain(sources_and_options).chain(options.iter().copied());
+    CUBINS.get(key.map(str::to_owned).collect(), || {
+        let folder = Folder::new();
+        let mut words = vec![format!("-arch={processor}")];
+        words.extend(options.iter().map(|&option| option.to_owned()));
+        for (index, (source, debug)) in sources.iter().enumerate() {
+            let name = format!("part{index}");
+            compiled(&folder, processor, &name, source, debug)?;
+            words.push(format!("{name}.o"));
+        }
+        words.extend(["-o".to_owned(), "linked.cubin".to_owned()]);
+        NVLINK.run_in(folder.path(), &words)?.clean();
+        Some(std::fs::read(folder.path().join("linked.cubin")).expect("a cubin"))
+    })
 }
 
 /// What nvdisasm prints with source and PTX lines, without the numbers of its labels, which count labels in frames too.
 pub fn disassembled(bytes: &[u8]) -> Option<String> {
-    let folder = Folder::new();
-    let path = folder.file("a.cubin", bytes);
-    let text = NVDISASM
-        .run(&["-gi".as_ref(), "-g".as_ref(), "-gp".as_ref(), "-c".as_ref(), path.as_os_str()])?
-        .clean();
-    let code = text.lines().filter(|line| !line.starts_with(".L_x_") && !line.contains(".size"));
-    Some(code.map(|line| line.split("`(.L_x_").next().unwrap_or(line).to_owned() + "\n").collect())
+    DISASSEMBLIES.get(bytes.to_owned(), || {
+        let folder = Folder::new();
+        let path = folder.file("a.cubin", bytes);
+        let text = NVDISASM
+            .run(&["-gi".as_ref(), "-g".as_ref(), "-gp".as_ref(), "-c".as_ref(), path.as_os_str()])?
+            .clean();
+        let code = text.lines().filter(|line| !line.starts_with(".L_x_") && !line.contains(".size"));
+        Some(code.map(|line| line.split("`(.L_x_").next().unwrap_or(line).to_owned() + "\n").collect())
+    })
 }
 
 /// What cuobjdump prints of the ELF file before and after a rewrite. With `-sass`, it must print the result without a

@@ -5,12 +5,14 @@ use eitri::read::{Dwarf, FrameSection, Object};
 use eitri::rewrite::RewriteOptions;
 
 use super::cubins::{dumped, printed_homes};
-use super::nvlink::{FIRST, NVLINK, X, Y, compiled, disassembled, printed};
+use super::nvlink::{FIRST, Made, NVLINK, X, Y, compiled, disassembled, printed};
 use super::{loaded, rewritten};
 use crate::common::cases::{Random, cases};
 use crate::common::tools::Folder;
 
 const PROCESSORS: [&str; 4] = ["sm_80", "sm_90", "sm_100", "sm_120"];
+
+static OBJECTS: Made<[String; 3], Vec<u8>> = Made::new();
 
 /// Functions that only this file has, in an order that ptxas changes in copies.
 const LOCAL: &str = r#"
@@ -69,9 +71,11 @@ fn linked(processor: &str, objects: &[&[u8]], options: &[&str]) -> Option<Vec<u8
 }
 
 fn object(processor: &str, source: &str, debug: &str) -> Option<Vec<u8>> {
-    let folder = Folder::new();
-    compiled(&folder, processor, "part", source, debug)?;
-    Some(std::fs::read(folder.path().join("part.o")).expect("an object"))
+    OBJECTS.get([processor, source, debug].map(str::to_owned), || {
+        let folder = Folder::new();
+        compiled(&folder, processor, "part", source, debug)?;
+        Some(std::fs::read(folder.path().join("part.o")).expect("an object"))
+    })
 }
 
 #[test]

@@ -10,7 +10,7 @@ use eitri::rewrite::RewriteChange;
 use pretty_assertions::assert_eq;
 
 use super::cubins::dumped;
-use super::nvlink::{NVLINK, compiled, disassembled};
+use super::nvlink::{Made, NVLINK, compiled, disassembled};
 use super::rewritten;
 use crate::common::tools::Folder;
 
@@ -46,16 +46,29 @@ fn object(number: usize, place: usize) -> String {
     format!("{}{first}", ["a", "b"][place])
 }
 
-/// Compiles the objects of the pairs.
+/// Objects with their names.
+type Objects = BTreeMap<String, Vec<u8>>;
+static OBJECTS: Made<String, Objects> = Made::new();
+
+/// Compiles the objects of the pairs, which all are in one folder.
 fn objects(processor: &str) -> Option<Folder> {
-    let folder = Folder::new();
-    for (number, pair) in PAIRS.iter().enumerate() {
-        for (place, kernel) in ["kernel_a", "kernel_b"].iter().enumerate() {
-            let name = object(number, place);
-            if !folder.path().join(format!("{name}.o")).exists() {
-                compiled(&folder, processor, &name, &SOURCE.replace("KERNEL", kernel), pair[place])?;
+    let objects = OBJECTS.get(processor.to_owned(), || {
+        let folder = Folder::new();
+        let mut objects = Objects::new();
+        for (number, pair) in PAIRS.iter().enumerate() {
+            for (place, kernel) in ["kernel_a", "kernel_b"].iter().enumerate() {
+                let Entry::Vacant(entry) = objects.entry(object(number, place)) else { continue };
+                let source = SOURCE.replace("KERNEL", kernel);
+                compiled(&folder, processor, entry.key(), &source, pair[place])?;
+                let path = folder.path().join(format!("{}.o", entry.key()));
+                entry.insert(std::fs::read(path).expect("an object"));
             }
         }
+        Some(objects)
+    })?;
+    let folder = Folder::new();
+    for (name, bytes) in objects {
+        folder.file(&format!("{name}.o"), bytes);
     }
     Some(folder)
 }
