@@ -9,6 +9,7 @@ use super::unimported::UnimportedReason;
 use crate::build::ArgumentBuilder;
 use crate::error::Error;
 use crate::model::{AttributeOwner, CallId, Loc, Val};
+use crate::op::{Decoder, Op};
 use crate::read::{Entry, ResolvedValue};
 
 /// Imports a call.
@@ -99,7 +100,8 @@ fn targets<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, id: Ca
             importer.leave(entry, name, UnimportedReason::class(value, "an expression"));
             continue;
         };
-        match importer.value(entry, bytes) {
+        let contents = register_contents(importer, entry, bytes);
+        match contents.map_or_else(|| importer.value(entry, bytes), Ok) {
             Ok(value) => {
                 let set = importer.m.describe_call(id).and_then(|mut call| {
                     if is_clobbered {
@@ -113,6 +115,16 @@ fn targets<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>, id: Ca
             Err(reason) => importer.leave(entry, name, reason),
         }
     }
+}
+
+/// Returns the contents of the register whose location clang writes as a target. The expression computes an address (DWARF 5
+/// section 3.4.1), and gdb reads the register, too.
+fn register_contents<'o>(importer: &Importer<'_, 'o>, entry: Entry<'_, 'o>, bytes: &[u8]) -> Option<Val> {
+    let mut operations = Decoder::new(bytes, entry.unit().encoding);
+    let Op::RegX { reg } = operations.next()?.ok()?.op else { return None };
+    let register = importer.target.register(reg).filter(|_| operations.is_at_end())?;
+    let is_address = !register.is_vector() && register.bits == u32::from(importer.target.address_bytes()) * 8;
+    (is_address && !importer.target.has_lane_expressions()).then(|| Val::register(reg))
 }
 
 fn argument<'d, 'o>(

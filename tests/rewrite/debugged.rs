@@ -419,3 +419,25 @@ fn prototypes_outside_c_are_kept() {
     let bytes = std::fs::read(folder.path().join("before")).expect("an object");
     keeps_facts("clang, Objective-C", &bytes);
 }
+
+/// clang has a register's location as the target of a call, where the address is meant: gdb follows both to the caller's
+/// description of the arguments.
+#[test]
+fn call_targets_in_registers_are_kept() {
+    const CLANG: Tool = Tool::new("clang-19", "clang-19");
+    const SOURCE: &str = "volatile int sink;\n\
+        __attribute__((noinline)) void called(int n) { sink = n; n = sink + 1; sink = 2; }\n\
+        void (*volatile pointer)(int) = called;\n\
+        __attribute__((noinline)) void twice(void (*f)(int)) { f(6); sink = 1; f(7); sink = 3; }\n\
+        int main(void) { twice(pointer); return 0; }\n";
+    for version in ["-gdwarf-4", "-gdwarf-5"] {
+        let folder = Folder::new();
+        let Some(bytes) = compiled(&folder, CLANG, ("a.c", SOURCE), &[version, "-O2"]) else { return };
+        let lost = twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| !fact.contains("target")), "{version}: {lost:#?}");
+        let mut commands = vec!["set print entry-values both", "break called", "run"];
+        commands.extend(["bt 1", "stepi"].repeat(5));
+        let Some(shown) = shows_the_same(&folder, version, &commands) else { return };
+        assert!(shown.contains("(n=7, n@entry=6)"), "{version}: {shown}");
+    }
+}
