@@ -96,7 +96,7 @@ fn is_discarded(entry: Entry<'_, '_>, symbols: &Symbols<'_>) -> bool {
     match entry.tag() {
         dw::DW_TAG_subprogram => {
             let ranges = entry.ranges().unwrap_or_default();
-            !ranges.is_empty() && ranges.iter().all(|range| !entry.dwarf().is_code(range.start))
+            !ranges.is_empty() && !ranges.iter().any(|range| symbols.have_code(entry.dwarf(), range))
         }
         dw::DW_TAG_variable => {
             let Some(ResolvedValue::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return false };

@@ -74,7 +74,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         if range.start > range.end {
             return Err(UnimportedReason::ReversedPcs);
         }
-        if !self.dwarf.is_code(range.start) {
+        if !self.symbols.have_code(self.dwarf, range) {
             return Err(UnimportedReason::DiscardedCode);
         }
         if self.m.described().function(function).is_declaration {

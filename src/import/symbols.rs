@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::unimported::UnimportedReason;
 use crate::build::Builder;
 use crate::model::Address;
-use crate::read::{ElfSection, ElfSymbol, ElfSymbolKind, Object};
+use crate::read::{Dwarf, ElfSection, ElfSymbol, ElfSymbolKind, Object};
 
 /// An object's symbols by address.
 #[derive(Debug)]
@@ -148,6 +148,13 @@ impl<'o> Symbols<'o> {
         }
         let (name, by) = self.symbol_at(address)?;
         Ok(Address::Symbol(m.symbol(name), by))
+    }
+
+    /// Whether a function's range is code of the object. A linker moves the functions that it drops to address 0. In a program
+    /// that is linked at 0, other code is there, and the range of a dropped function can end outside that code's section.
+    pub(super) fn have_code(&self, dwarf: &Dwarf<'_>, range: &Range<u64>) -> bool {
+        let is_dropped = self.are_fixed && range.start == 0 && range.end > 0 && !dwarf.is_code(range.end - 1);
+        dwarf.is_code(range.start) && !is_dropped
     }
 
     /// Returns the address of code that an entry or a row describes, as the model states it. A linker can take the symbol of

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use eitri::read::{Dwarf, Object};
 use eitri::rewrite::RewriteOptions;
 
 use super::{keeps_facts, rewritten};
@@ -148,6 +149,54 @@ int dead(dead_t *p, struct shared *s) {
 int live(struct shared *s) { int twice = s->x * 2; return twice; }
 int main(void) { struct shared s = {3}; return live(&s) - 6; }
 ";
+
+/// In a program at address 0, a dropped function seems to have the code there. The symbol table says which one has it.
+#[test]
+fn dropped_functions_of_a_program_at_address_0_have_no_code() {
+    const DROPPED: &str = "volatile int sink;\n\
+        __attribute__((noinline)) int used(int a) { return a * 2; }\n\
+        __attribute__((noinline)) int dropped(int b) {\n\
+          for (int i = 0; i < b; i++) { sink += i; sink *= 3; sink -= b; sink ^= i; sink += i; sink *= 3; }\n\
+          return b * 3;\n\
+        }\n\
+        void _start(void) { sink = used(3); for (;;); }\n";
+    for (compiler, version) in [(GCC, "-gdwarf-5"), (GCC, "-gdwarf-4"), (CLANG, "-gdwarf-5")] {
+        let name = format!("{} {version}", compiler.name);
+        let folder = Folder::new();
+        folder.file("a.c", DROPPED);
+        let arguments =
+            ["-O1", "-ffunction-sections", "-ffreestanding", "-nostdlib", "-static", "-o", "a", "a.c"];
+        let at_zero = [version, "-Wl,-Ttext=0", "-Wl,--gc-sections", "-Wl,--build-id=none"];
+        let Some(ran) = compiler.run_in(folder.path(), &[&at_zero[..], &arguments].concat()) else {
+            continue;
+        };
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(folder.path().join("a")).expect("a program");
+        for is_gc in [false, true] {
+            let after = rewritten(&bytes, |options| options.gc = is_gc);
+            let after = after.unwrap_or_else(|error| panic!("{name}: {error}"));
+            super::loaded::are_equal(&name, &bytes, &after.object);
+            let object = Object::read(&after.object).expect("a program");
+            let dwarf = Dwarf::read(&object).expect("entries");
+            let functions = dwarf.entries().filter(|entry| entry.tag() == gimli::DW_TAG_subprogram);
+            let found: Vec<_> = functions
+                .map(|entry| (entry.name().expect("a name").into_owned(), entry.ranges().expect("pcs")))
+                .collect();
+            for (function, pcs) in &found {
+                match function.as_str() {
+                    "dropped" => assert!(pcs.is_empty() && !is_gc, "{name}: {found:#x?}"),
+                    _ => {
+                        let symbol = object.symbol(function).expect("a symbol");
+                        assert_eq!(pcs[..], [symbol.address..symbol.address + symbol.size], "{name}");
+                    }
+                }
+            }
+            assert_eq!(found.len(), if is_gc { 2 } else { 3 }, "{name}: {found:#x?}");
+            let again = rewritten(&after.object, |options| options.gc = is_gc).expect("it is rewritten");
+            assert!(again.object == after.object, "{name}: a second rewrite changes it");
+        }
+    }
+}
 
 /// Functions and data that the linker dropped go, with the types that only they have; what is left is the same. The linker
 /// leaves their addresses at 0.
