@@ -63,6 +63,9 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
         if !importer.chosen.discarded.keeps(entry) {
             continue;
         }
+        if let Some(referred) = in_partial_unit(entry) {
+            want(importer, class(referred), referred);
+        }
         let class = class(entry);
         if class != Class::Other && (entry.parent() == Some(root) || importer.place(entry).is_some()) {
             want(importer, class, entry);
@@ -113,6 +116,18 @@ pub(super) fn import<'d, 'o>(importer: &mut Importer<'d, 'o>, info: &'d Unit<'o>
     importer.sums();
     importer.keep_entries();
     importer.share();
+}
+
+/// Returns the entry of a partial unit to which a call or an import refers. Calls and imports are made last, and a partial
+/// unit's entries only where something needs them.
+fn in_partial_unit<'d, 'o>(entry: Entry<'d, 'o>) -> Option<Entry<'d, 'o>> {
+    let name = match entry.tag() {
+        dw::DW_TAG_call_site => dw::DW_AT_call_origin,
+        dw::DW_TAG_GNU_call_site => dw::DW_AT_abstract_origin,
+        dw::DW_TAG_imported_declaration | dw::DW_TAG_imported_module => dw::DW_AT_import,
+        _ => return None,
+    };
+    entry.reference(name).filter(|referred| referred.unit().kind == dw::DW_UT_partial)
 }
 
 /// The entries of a unit that are imported by themselves, and not only where other entries refer to them.

@@ -72,3 +72,59 @@ fn types_in_a_supplementary_file_keep_their_files() {
         assert_eq!(after, whole, "{version}");
     }
 }
+
+/// The functions that calls and imports name are in the supplementary file, where nothing else refers to them.
+#[test]
+fn calls_and_imports_of_a_supplementary_file_keep_what_they_name() {
+    const GXX: Tool = Tool::new("g++", "g++");
+    const HEADER: &str = "namespace outside {\n\
+        struct point { int x; int y; long weight; const char *label; };\n\
+        int first(point *one, int count, const char *name); long second(point *one, long weight, point *other);\n\
+        }\n";
+    for version in ["-gdwarf-4", "-gdwarf-5"] {
+        let folder = Folder::new();
+        folder.file("outside.h", HEADER);
+        for name in ["one", "two"] {
+            let source = format!(
+                "#include \"outside.h\"\nnamespace {name} {{ using outside::second; using outside::point; }}\n\
+                 int work_{name}(outside::point *it) {{ return outside::first(it, 3, \"a\") + {name}::second(it, 2, it); }}\n"
+            );
+            folder.file(&format!("{name}.cc"), source);
+            let arguments = ["-g", version, "-O2", "-shared", "-fPIC", &format!("{name}.cc"), "-o", name];
+            let Some(ran) = GXX.run_in(folder.path(), &arguments) else { return };
+            assert!(ran.succeeded, "{ran}");
+        }
+        std::fs::copy(folder.path().join("one"), folder.path().join("whole")).expect("a copy");
+        let Some(ran) = DWZ.run_in(folder.path(), &["-m", "common.dbg", "one", "two"]) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let [one, common] =
+            ["one", "common.dbg"].map(|name| std::fs::read(folder.path().join(name)).expect("a file"));
+        let mut options = RewriteOptions::default();
+        options.supplementary = Some(&common);
+        let after = rewrite(&one, &options).expect("it is rewritten");
+        let lost: Vec<_> = after.unimported.iter().map(ToString::to_string).collect();
+        assert!(lost.iter().all(|fact| fact.contains("DW_AT_GNU_locviews")), "{version}: {lost:#?}");
+        folder.file("after", &after.object);
+        let named = |program: &str| -> Option<Vec<String>> {
+            let text = DWARFDUMP.run_in(folder.path(), &["--debug-info", program])?.to_string();
+            let name_at = |offset: &str| {
+                let entry = text.split("\n\n").find(|entry| entry.trim_start().starts_with(offset));
+                let name = entry.and_then(|entry| entry.split_once("DW_AT_name\t(\"")).expect("a name").1;
+                name.split('"').next().unwrap_or_default().to_owned()
+            };
+            let names = ["_call_site\n", "DW_TAG_imported_declaration\n"];
+            let entries = text.split("\n\n").filter(|entry| names.iter().any(|name| entry.contains(name)));
+            let referred = entries.filter_map(|entry| {
+                let names = ["DW_AT_call_origin", "DW_AT_abstract_origin", "DW_AT_import"];
+                let line = entry.lines().find(|line| names.iter().any(|name| line.contains(name)))?;
+                Some(name_at(line.split_once('(')?.1.get(..10)?))
+            });
+            let mut named: Vec<_> = referred.collect();
+            named.sort();
+            Some(named)
+        };
+        let Some([whole, after]) = named("whole").zip(named("after")).map(<[_; 2]>::from) else { return };
+        assert!(whole.len() >= 4, "{version}: {whole:#?}");
+        assert_eq!(after, whole, "{version}");
+    }
+}
