@@ -1,7 +1,7 @@
 //! Cubins of nvcc that nvlink joins, and what NVIDIA's tools print about them.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::common::tools::{Folder, Tool};
 
@@ -42,29 +42,30 @@ template<class T> __device__ __noinline__ T twice(T v) { T s = v; for (int i = 0
 extern "C" __device__ __noinline__ int unused(int a) { int z = a * 3; return z + 7; }
 extern "C" __global__ void second(int *p) { *p = twice<int>(*p) + p[1]; }"#;
 
-/// What a program made of its input. NVIDIA's programs are slow, and many tests ask for the same.
-pub struct Made<K, V>(Mutex<BTreeMap<K, V>>);
+/// Outputs of a slow program by its input, kept for the tests that need the same output: NVIDIA's programs take most of the
+/// time of these tests.
+pub struct Outputs<K, V>(Mutex<BTreeMap<K, V>>);
 
-impl<K: Ord, V: Clone> Made<K, V> {
+impl<K: Ord, V: Clone> Outputs<K, V> {
     pub const fn new() -> Self {
         Self(Mutex::new(BTreeMap::new()))
     }
 
-    /// Returns what was made before, or makes it; `None` without the program.
-    pub fn get(&self, key: K, make: impl FnOnce() -> Option<V>) -> Option<V> {
-        let all = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = all().get(&key).cloned();
-        if before.is_some() {
-            return before;
+    /// Returns the output for an input. The program runs if there is none yet; `None` without the program.
+    pub fn get(&self, input: K, run: impl FnOnce() -> Option<V>) -> Option<V> {
+        let outputs = || self.0.lock().expect("no panic while it is locked");
+        let known = outputs().get(&input).cloned();
+        if known.is_some() {
+            return known;
         }
-        let value = make()?;
-        // Two tests that make the same at once must go on with the same bytes.
-        Some(all().entry(key).or_insert(value).clone())
+        let output = run()?;
+        // Another test can have run the program meanwhile: both go on with the first output.
+        Some(outputs().entry(input).or_insert(output).clone())
     }
 }
 
-static CUBINS: Made<Vec<String>, Vec<u8>> = Made::new();
-static DISASSEMBLIES: Made<Vec<u8>, String> = Made::new();
+static CUBINS: Outputs<Vec<String>, Vec<u8>> = Outputs::new();
+static DISASSEMBLIES: Outputs<Vec<u8>, String> = Outputs::new();
 
 /// Compiles a relocatable object with options for debug information and code; `None` without nvcc.
 pub fn compiled(folder: &Folder, processor: &str, name: &str, source: &str, debug: &str) -> Option<()> {

@@ -5,14 +5,14 @@ use eitri::read::{Dwarf, FrameSection, Object};
 use eitri::rewrite::RewriteOptions;
 
 use super::cubins::{dumped, printed_homes};
-use super::nvlink::{FIRST, Made, NVLINK, X, Y, compiled, disassembled, printed};
+use super::nvlink::{FIRST, NVLINK, Outputs, X, Y, compiled, disassembled, printed};
 use super::{loaded, rewritten};
 use crate::common::cases::{Random, cases};
 use crate::common::tools::Folder;
 
 const PROCESSORS: [&str; 4] = ["sm_80", "sm_90", "sm_100", "sm_120"];
 
-static OBJECTS: Made<[String; 3], Vec<u8>> = Made::new();
+static OBJECTS: Outputs<[String; 3], Vec<u8>> = Outputs::new();
 
 /// Functions that only this file has, in an order that ptxas changes in copies.
 const LOCAL: &str = r#"

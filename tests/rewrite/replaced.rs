@@ -10,7 +10,7 @@ use eitri::rewrite::RewriteChange;
 use pretty_assertions::assert_eq;
 
 use super::cubins::dumped;
-use super::nvlink::{Made, NVLINK, compiled, disassembled};
+use super::nvlink::{NVLINK, Outputs, compiled, disassembled};
 use super::rewritten;
 use crate::common::tools::Folder;
 
@@ -48,7 +48,7 @@ fn object(number: usize, place: usize) -> String {
 
 /// Objects with their names.
 type Objects = BTreeMap<String, Vec<u8>>;
-static OBJECTS: Made<String, Objects> = Made::new();
+static OBJECTS: Outputs<String, Objects> = Outputs::new();
 
 /// Compiles the objects of the pairs, which all are in one folder.
 fn objects(processor: &str) -> Option<Folder> {

@@ -34,6 +34,21 @@ fn declared(folder: &Folder, program: &str) -> Option<BTreeSet<String>> {
     Some(entries.collect())
 }
 
+/// Moves what the programs `one` and `two` share to a supplementary file, and rewrites `one` as `after`. `whole` is `one`
+/// before. Returns what is not imported.
+fn rewritten_with_common_file(folder: &Folder) -> Option<Vec<String>> {
+    std::fs::copy(folder.path().join("one"), folder.path().join("whole")).expect("a copy");
+    let ran = DWZ.run_in(folder.path(), &["-m", "common.dbg", "one", "two"])?;
+    assert!(ran.succeeded, "{ran}");
+    let [one, common] =
+        ["one", "common.dbg"].map(|name| std::fs::read(folder.path().join(name)).expect("a file"));
+    let mut options = RewriteOptions::default();
+    options.supplementary = Some(&common);
+    let after = rewrite(&one, &options).expect("it is rewritten");
+    folder.file("after", &after.object);
+    Some(after.unimported.iter().map(ToString::to_string).collect())
+}
+
 /// File numbers of entries in the supplementary file are those of the line tables there.
 #[test]
 fn types_in_a_supplementary_file_keep_their_files() {
@@ -52,17 +67,8 @@ fn types_in_a_supplementary_file_keep_their_files() {
             let Some(ran) = GCC.run_in(folder.path(), &arguments) else { return };
             assert!(ran.succeeded, "{ran}");
         }
-        std::fs::copy(folder.path().join("one"), folder.path().join("whole")).expect("a copy");
-        let Some(ran) = DWZ.run_in(folder.path(), &["-m", "common.dbg", "one", "two"]) else { return };
-        assert!(ran.succeeded, "{ran}");
-        let [one, common] =
-            ["one", "common.dbg"].map(|name| std::fs::read(folder.path().join(name)).expect("a file"));
-        let mut options = RewriteOptions::default();
-        options.supplementary = Some(&common);
-        let after = rewrite(&one, &options).expect("it is rewritten");
-        let lost: Vec<_> = after.unimported.iter().map(ToString::to_string).collect();
+        let Some(lost) = rewritten_with_common_file(&folder) else { return };
         assert_eq!(lost, [] as [&str; 0], "{version}");
-        folder.file("after", &after.object);
         let Some([whole, after]) =
             declared(&folder, "whole").zip(declared(&folder, "after")).map(<[_; 2]>::from)
         else {
@@ -94,17 +100,8 @@ fn calls_and_imports_of_a_supplementary_file_keep_what_they_name() {
             let Some(ran) = GXX.run_in(folder.path(), &arguments) else { return };
             assert!(ran.succeeded, "{ran}");
         }
-        std::fs::copy(folder.path().join("one"), folder.path().join("whole")).expect("a copy");
-        let Some(ran) = DWZ.run_in(folder.path(), &["-m", "common.dbg", "one", "two"]) else { return };
-        assert!(ran.succeeded, "{ran}");
-        let [one, common] =
-            ["one", "common.dbg"].map(|name| std::fs::read(folder.path().join(name)).expect("a file"));
-        let mut options = RewriteOptions::default();
-        options.supplementary = Some(&common);
-        let after = rewrite(&one, &options).expect("it is rewritten");
-        let lost: Vec<_> = after.unimported.iter().map(ToString::to_string).collect();
+        let Some(lost) = rewritten_with_common_file(&folder) else { return };
         assert!(lost.iter().all(|fact| fact.contains("DW_AT_GNU_locviews")), "{version}: {lost:#?}");
-        folder.file("after", &after.object);
         let named = |program: &str| -> Option<Vec<String>> {
             let text = DWARFDUMP.run_in(folder.path(), &["--debug-info", program])?.to_string();
             let name_at = |offset: &str| {
