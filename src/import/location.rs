@@ -131,7 +131,13 @@ impl<'d, 'o> Importer<'d, 'o> {
 
     /// Returns the number that an attribute's expression computes.
     pub(super) fn value(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8]) -> Made<Val> {
-        let value = self.typed_value(entry, bytes)?;
+        self.sum(entry, bytes, 0)
+    }
+
+    /// Returns the number that an attribute's expression computes, plus a constant.
+    pub(super) fn sum(&mut self, entry: Entry<'d, 'o>, bytes: &'o [u8], by: i64) -> Made<Val> {
+        let place = self.around(entry);
+        let value = self.typed_sum(entry, place, bytes, by)?;
         self.without_ptx_registers(Loc::value(value.clone())).map(|_| value)
     }
 

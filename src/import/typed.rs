@@ -169,23 +169,18 @@ impl<'d, 'o> Importer<'d, 'o> {
         procedure
     }
 
-    /// Returns the typed number of an attribute's expression.
-    pub(super) fn typed_value(&mut self, entry: Entry<'d, 'o>, expr: &'o [u8]) -> Made<Val> {
-        let place = self.around(entry);
-        self.typed_value_in(entry, place, expr)
-    }
-
-    /// Returns the typed number of an expression in an entry.
-    pub(super) fn typed_value_in(
+    /// Returns the typed number of an expression in an entry, plus a constant.
+    pub(super) fn typed_sum(
         &mut self,
         entry: Entry<'d, 'o>,
         place: Option<Place<'o>>,
         expr: &'o [u8],
+        by: i64,
     ) -> Made<Val> {
         let target = self.target.clone();
         let context = self.context(entry.unit().encoding, place, &target);
         let mut operands = Operands { importer: self, entry: Some(entry), expr };
-        let value = expression::value(&context, &mut operands, expr).map_err(UnimportedReason::Untyped)?;
+        let value = expression::sum(&context, &mut operands, expr, by).map_err(UnimportedReason::Untyped)?;
         if self.has_stack(place) || !has_slot(&Loc::value(value.clone())) {
             Ok(value)
         } else {
@@ -242,7 +237,7 @@ impl<'d, 'o> Importer<'d, 'o> {
     }
 
     /// Returns the scope around an entry, or around the entry of which it is a part.
-    fn around(&self, entry: Entry<'d, 'o>) -> Option<Place<'o>> {
+    pub(super) fn around(&self, entry: Entry<'d, 'o>) -> Option<Place<'o>> {
         let parents = core::iter::successors(entry.parent(), |parent| parent.parent());
         parents.take(MOST_STEPS).find_map(|parent| self.made.scopes.get(&parent.offset()).copied())
     }

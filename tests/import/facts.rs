@@ -502,13 +502,21 @@ fn count(entry: Entry<'_, '_>, name: DwAt, value: ResolvedValue<'_>) -> Option<S
         Some(ResolvedValue::Signed(bound)) => bound,
         _ => i64::from(matches!(entry.unit().language, Some(7 | 8 | 0xe | 0x22 | 0x23 | 0x2d))),
     };
-    let number = match value {
-        ResolvedValue::Unsigned(number) => i128::from(number),
-        ResolvedValue::Signed(number) => i128::from(number),
-        value => return Some(value_text(entry, value)),
-    };
-    let count = if name == dw::DW_AT_count { number } else { number - i128::from(lower) + 1 };
-    Some(count.to_string())
+    let more = if name == dw::DW_AT_count { 0 } else { 1 - i128::from(lower) };
+    match value {
+        ResolvedValue::Unsigned(number) => Some((i128::from(number) + more).to_string()),
+        ResolvedValue::Signed(number) => Some((i128::from(number) + more).to_string()),
+        ResolvedValue::Expr(bytes) => {
+            // A constant at the end is part of the sum.
+            let last = Decoder::new(bytes, entry.unit().encoding).last()?.ok()?;
+            let (bytes, more) = match last.op {
+                Op::PlusUconst { value } => (&bytes[..last.offset], more + i128::from(value)),
+                _ => (bytes, more),
+            };
+            Some(format!("{} plus {more}", expression(entry, bytes)))
+        }
+        value => Some(value_text(entry, value)),
+    }
 }
 
 /// Locations by pc. A single location for the whole function is one for all pcs.

@@ -27,6 +27,15 @@ int two(int n, int m) {
     use(last, m);
     return table[n - 1][m] + sizeof table;
 }
+int length(const char *text, unsigned long n) {
+    for (int i = 0; i < 2; i++) {
+        unsigned long a = n * 2, b = __builtin_strlen(text);
+        char copied[a + b + 3];
+        __builtin_memcpy(copied, text, b + 1);
+        use((int *)copied, a);
+    }
+    return 0;
+}
 int sum(int n, int a[n], int b[n][n]) {
     int s = 0;
     for (int i = 0; i < n; i++) s += a[i] + b[i][i];

@@ -57,8 +57,21 @@ pub fn location<'a>(
 /// # Errors
 /// The reason why the model has no number for it.
 pub fn value<'a>(context: &Context<'a>, references: &mut dyn References<'a>, expr: &'a [u8]) -> Result<Val> {
+    sum(context, references, expr, 0)
+}
+
+/// Returns the number that an expression computes, plus a constant: the number of elements before an upper bound.
+///
+/// # Errors
+/// The reason why the model has no number for it.
+pub fn sum<'a>(
+    context: &Context<'a>,
+    references: &mut dyn References<'a>,
+    expr: &'a [u8],
+    by: i64,
+) -> Result<Val> {
     let mut run = Run::new(*context, references);
-    let number = run.value(expr)?;
+    let number = run.sum(expr, by)?;
     let (terms, called) = run.into_terms();
     let mut typing = Typing::new(*context, references, terms, called);
     let number = typing.number(number, SpaceId::DEFAULT)?;

@@ -93,12 +93,13 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(place)
     }
 
-    /// Runs a whole expression to a number, without the bits that its type lacks.
-    pub(super) fn value(&mut self, expr: &'a [u8]) -> Result<TermId> {
+    /// Runs a whole expression to a number plus a constant, without the bits that the number's type lacks.
+    pub(super) fn sum(&mut self, expr: &'a [u8], by: i64) -> Result<TermId> {
         self.whole(expr)?;
         let number = self.pop_number()?;
         super::numbers::small(number.ty)?;
-        let term = self.terms.reduced(number.term, number.ty.bits)?;
+        let sum = self.terms.plus(number.term, by)?;
+        let term = self.terms.reduced(sum, number.ty.bits)?;
         self.all_used(term)?;
         Ok(term)
     }

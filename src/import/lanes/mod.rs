@@ -220,7 +220,7 @@ impl<'d, 'o> Lanes<'_, 'd, 'o> {
 
     /// Returns the location of the mask that an expression computes as a number.
     fn mask(&mut self, expr: &'o [u8]) -> Option<Loc> {
-        let value = self.importer.typed_value_in(self.entry, Some(self.place), expr).ok()?;
+        let value = self.importer.typed_sum(self.entry, Some(self.place), expr, 0).ok()?;
         Some(stored(value, self.importer.target.lanes()))
     }
 

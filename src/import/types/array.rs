@@ -6,7 +6,7 @@ use super::simple::{DYNAMIC, same_size};
 use crate::build::{Extent, Major};
 use crate::import::importer::{Importer, Made, refused};
 use crate::import::unimported::UnimportedReason;
-use crate::model::{AttributeOwner, Language, Loc, Node, TypeId, TypeKind, Val};
+use crate::model::{AttributeOwner, Language, TypeId, TypeKind};
 use crate::read::{Entry, ResolvedValue};
 
 pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>) -> Made<TypeId> {
@@ -143,7 +143,7 @@ fn count<'d, 'o>(
             Err(_) => Err(UnimportedReason::ValueRange(bound)),
         },
         (None, ResolvedValue::Expr(bytes)) => {
-            importer.value(part, bytes).map(|value| (Extent::value(plus(value, more)), None))
+            importer.sum(part, bytes, more).map(|count| (Extent::value(count), None))
         }
         (None, value) if is_count => {
             importer.variable_at(part, value).map(|variable| (Extent::variable(variable), None))
@@ -156,17 +156,6 @@ fn count<'d, 'o>(
             extent
         }
         Err(_) => unknown,
-    }
-}
-
-/// Returns the sum of a number and a constant; a constant, if the number is.
-fn plus(number: Val, more: i64) -> Val {
-    let loc = Loc::value(number.clone());
-    let mut nodes = loc.nodes();
-    match (nodes.next(), nodes.nth(1)) {
-        (Some(Node::Const(value)), None) => Val::constant(value.wrapping_add_signed(more)),
-        _ if more == 0 => number,
-        _ => number.plus(more),
     }
 }
 
