@@ -309,6 +309,15 @@ fn has_room(importer: &Importer<'_, '_>, variable: VariableId, is_constant: bool
     Ok(())
 }
 
+/// Returns a block without the zeros after as many bytes as its type has: gnat pads texts to the size of a register.
+fn without_padding(block: &[u8], bytes: Option<u64>) -> &[u8] {
+    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+    match bytes.and_then(|bytes| block.split_at_checked(bytes)) {
+        Some((value, padding)) if padding.iter().all(|&byte| byte == 0) => value,
+        _ => block,
+    }
+}
+
 impl<'d, 'o> Importer<'d, 'o> {
     /// Returns the variable to which a value refers.
     pub(super) fn variable_at(&mut self, entry: Entry<'d, 'o>, value: ResolvedValue<'o>) -> Made<VariableId> {
@@ -326,7 +335,7 @@ impl<'d, 'o> Importer<'d, 'o> {
         let value = self.take(entry, name).ok_or(UnimportedReason::NoProperty)?;
         let bytes = self.m.described().ty(ty).bits().map(|bits| bits.div_ceil(8));
         let number: i128 = match value {
-            ResolvedValue::Block(bytes) => return Ok(bytes.to_vec()),
+            ResolvedValue::Block(block) => return Ok(without_padding(block, bytes).to_vec()),
             ResolvedValue::String(text) => return Ok([text.bytes(), &[0]].concat()),
             ResolvedValue::Wide(number) => number as i128,
             ResolvedValue::Unsigned(number) => number.into(),

@@ -122,6 +122,31 @@ fn types_of_ada_keep_bounds_sizes_and_variants() {
     }
 }
 
+/// gnat writes a constant text in as many bytes as a register has, with zeros after it.
+#[test]
+fn constant_texts_of_ada_keep_their_values() {
+    const SOURCE: &str = "with Ada.Text_IO;\n\
+        procedure A is\n\
+        \x20  Short : constant String := \"hello\"; Full : constant String := \"exactly8\";\n\
+        \x20  Long : constant String := \"elevenchars\";\n\
+        begin\n\
+        \x20  for I in 1 .. 3 loop Ada.Text_IO.Put_Line (Short & Full & Long & I'Img); end loop;\n\
+        end A;\n";
+    for version in ["-gdwarf-5", "-gdwarf-4"] {
+        let folder = Folder::new();
+        let Some(bytes) = compiled(&folder, ADA, ("a.adb", SOURCE), &["-q", "-g", version, "-O2"]) else {
+            return;
+        };
+        let lost = twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| !fact.contains("DW_AT_const_value")), "{version}: {lost:#?}");
+        let commands = ["break a.adb:6", "run", "print short", "print full", "print long"];
+        let Some(shown) = shows_the_same(&folder, version, &commands) else { return };
+        for text in ["hello", "exactly8", "elevenchars"] {
+            assert!(shown.contains(&format!("= \"{text}\"")), "{version}: no {text:?} in {shown}");
+        }
+    }
+}
+
 const DIGITS: &str = "program a;
 type
   digit = 0..9;
