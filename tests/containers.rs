@@ -4,6 +4,7 @@ use crate::common::tools;
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::process::Command;
 
 use eitri::emit::Section;
 use eitri::emit::elf::{ObjectCode, new_object};
@@ -247,6 +248,45 @@ fn fat_binary(cubins: &[(u32, &[u8])]) -> Vec<u8> {
     let entries = cubins.iter().map(entry).collect::<Vec<_>>().concat();
     let header = [0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0];
     [&header[..], &(entries.len() as u64).to_le_bytes(), &entries].concat()
+}
+
+/// A fat binary can be a file of its own: nvcc writes one with `--fatbin`.
+#[test]
+fn fat_binary_alone_is_a_container() {
+    let cubin = [b"\x7fELF".as_slice(), &[7; 12]].concat();
+    let fat = fat_binary(&[(80, &cubin), (90, &[0x28, 0xb5, 0x2f, 0xfd])]);
+    let all = members(&fat).expect("it is read").expect("a container");
+    let found: Vec<_> = all.iter().map(|one| (&*one.name, one.bytes.as_deref(), one.is_compressed)).collect();
+    assert_eq!(found, [("sm_80", Some(&cubin[..]), false), ("sm_90", None, true)]);
+}
+
+/// The command opens fat binaries. It does not rewrite their cubins, and names each of them.
+#[test]
+fn cubins_in_fat_binaries_are_read_and_stay() {
+    let cubin =
+        std::fs::read(Path::new(crate::common::ROOT).join("tests/objects/typed.cubin")).expect("a file");
+    let fat = fat_binary(&[(89, &cubin)]);
+    let folder = Folder::new();
+    folder.file("host.o", host(".nv_fatbin", fat.clone()));
+    folder.file("code.fatbin", fat);
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_eitri"));
+        let ran = command.current_dir(folder.path()).args(arguments).output().expect("it runs");
+        let [out, errors] = [ran.stdout, ran.stderr].map(|text| String::from_utf8(text).expect("text"));
+        (ran.status.code(), out, errors)
+    };
+    for file in ["host.o", "code.fatbin"] {
+        let (code, out, errors) = run(&["stats", file]);
+        assert!(code == Some(0) && out.contains(&format!("{file}(sm_89)")), "{file}: {out}{errors}");
+        let (code, out, errors) = run(&["rewrite", file, "-o", "new"]);
+        let lines = [
+            format!("skipped: {file}(sm_89): objects in NVIDIA's fat binaries are not rewritten"),
+            format!("eitri: {file}: no object that can be rewritten has debug information"),
+        ];
+        assert_eq!((code, &*out), (Some(2), ""), "{errors}");
+        assert_eq!(errors.lines().collect::<Vec<_>>(), lines, "{file}");
+        assert!(!folder.path().join("new").exists());
+    }
 }
 
 /// A wrong size of a fat binary does not hide the next one, and zeros are between them alone.

@@ -131,9 +131,11 @@ impl RewriteArguments {
 
         let outer = containers::file_name(&self.file);
         let mut all = Vec::new();
+        let mut kept = chosen.clone();
         let mut current = outer.clone();
         let new = rewrite_members(&outer, bytes, &mut |name, bytes| {
             name.clone_into(&mut current);
+            kept.remove(name);
             // In a container, objects without debug information stay.
             let is_alone = chosen.len() == 1;
             if !chosen.contains(name) || !is_alone && !may_have_debug_information(bytes) {
@@ -148,7 +150,12 @@ impl RewriteArguments {
             Ok(Some(object))
         });
         let new = new.map_err(|error| in_file(Path::new(&current))(error))?;
-        let none = || Failure::line(format_args!("{outer}: no object has debug information"));
+        say_lines(
+            kept.iter()
+                .map(|name| format!("skipped: {name}: objects in NVIDIA's fat binaries are not rewritten")),
+        );
+        let none =
+            || Failure::line(format_args!("{outer}: no object that can be rewritten has debug information"));
         Ok((new.ok_or_else(none)?, all))
     }
 }

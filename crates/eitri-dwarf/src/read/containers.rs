@@ -1,5 +1,5 @@
-//! Files that contain objects: archives, clang's offload bundles, and host objects that contain either, or a fat
-//! binary, in a section.
+//! Files that contain objects: archives, clang's offload bundles, NVIDIA's fat binaries, and host objects that contain a
+//! bundle or a fat binary in a section.
 //!
 //! | container | begins with | members |
 //! |---|---|---|
@@ -7,6 +7,7 @@
 //! | thin archive | `!<thin>` | names of files beside it |
 //! | offload bundle | `__CLANG_OFFLOAD_BUNDLE__` | all that are not empty |
 //! | compressed offload bundle, versions 1 to 3 | `CCOB` | those of the bundle in it |
+//! | fat binary of NVIDIA | `50 ed 55 ba` | cubins; compressed ones by name alone |
 //! | host object | ELF | sections `.hip_fatbin`, `.llvm.offloading`, `.nv_fatbin`: objects; compressed cubins by name alone |
 //!
 //! ```
@@ -84,6 +85,7 @@ pub fn readable_members(bytes: &[u8]) -> Option<(Vec<ContainerMember<'_>>, Vec<E
         _ if bytes.starts_with(COMPRESSED) => {
             compressed(bytes, &mut Budget::new(bytes.len()), &mut members).map(drop)
         }
+        _ if bytes.starts_with(FAT_BINARY) => fat_binaries(bytes, &mut members),
         _ if bytes.starts_with(ELF) => {
             // Reading the object has the error about its sections.
             let errors = host(bytes, &mut members).ok()?;

@@ -68,8 +68,9 @@ struct RawSection {
     info: u32,
 }
 
-/// First bytes of archives and offload bundles.
-const CONTAINERS: [&[u8]; 4] = [b"!<arch>\n", b"!<thin>\n", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"];
+/// First bytes of archives, offload bundles and fat binaries.
+const CONTAINERS: [&[u8]; 5] =
+    [b"!<arch>\n", b"!<thin>\n", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", &[0x50, 0xed, 0x55, 0xba]];
 
 impl Header {
     pub(super) fn read(bytes: &[u8]) -> Result<Self> {
