@@ -7,8 +7,10 @@ use eitri::lint::{Level, LintCode, LintOptions, lint};
 use eitri::model::Loc;
 use eitri::rewrite::{RewriteChange, Rewritten, meant_locations};
 
+use super::kept::{compiled, gdb};
 use super::{loaded, rewritten};
 use crate::common::ROOT;
+use crate::common::tools::{Folder, Tool};
 
 /// Returns the committed objects of AMD's GPUs.
 fn objects() -> Vec<PathBuf> {
@@ -218,6 +220,39 @@ fn location_begins_at_its_instruction_and_survives_calls() {
 }
 
 /// A finding's meaning is a location of the model.
+/// gcc writes an address in a segment as the number alone. The variable is not at that address, and the number is not its
+/// value: gdb finds neither.
+#[test]
+fn address_in_a_segment_is_not_a_value() {
+    const SOURCE: &str = "struct block { char pad[16]; struct block *me; int flags; };\n\
+        extern void sink(int);\n\
+        void f(void) {\n\
+        \x20 struct block *me = *(struct block *__seg_fs *)16;\n\
+        \x20 int old = __atomic_load_n(&me->flags, 0);\n\
+        \x20 while (!__atomic_compare_exchange_n(&me->flags, &old, old & ~2, 1, 2, 0)) ;\n\
+        \x20 sink(old);\n\
+        }\n";
+    for version in ["-gdwarf-5", "-gdwarf-4", "-gdwarf-3"] {
+        let folder = Folder::new();
+        let arguments = [version, "-O2", "-c"];
+        let Some(bytes) = compiled(&folder, Tool::new("gcc", "gcc"), ("a.c", SOURCE), &arguments) else {
+            return;
+        };
+        let report = lint(&bytes, &LintOptions::default()).expect("it is diagnosed");
+        let found: Vec<_> = report.findings.iter().map(|finding| finding.code).collect();
+        assert!(found.contains(&LintCode::ConstantAsAddress), "{version}: {found:?}");
+        let fixed = fixed(&bytes);
+        let changes = changes(&fixed, "me");
+        assert!(
+            !changes.is_empty() && changes.iter().all(|change| change.contains("lit16 -> optimized out")),
+            "{version}: {changes:#?}"
+        );
+        std::fs::write(folder.path().join("after"), &fixed.object).expect("an object");
+        let Some(shown) = gdb(&folder, "after", &["info scope f"]) else { return };
+        assert!(shown.contains("Symbol me is optimized out."), "{version}: {shown}");
+    }
+}
+
 #[test]
 fn meant_location_is_a_location_of_the_model() {
     let bytes = object("llvm22/k01_saxpy.gfx1030.O2.hsaco");

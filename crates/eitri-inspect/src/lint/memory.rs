@@ -260,8 +260,11 @@ impl Located<'_, '_, '_> {
                 let details = || {
                     let version = self.encoding.version;
                     let has = if version < 4 { "does not have" } else { "has" };
-                    Details::new(format!("memory at address {value:#x} in the default space"))
-                        .meaning(Meaning::Constant(*value))
+                    let details = Details::new(format!("memory at address {value:#x} in the default space"));
+                    // On a CPU, it can also be an address in a segment: gcc writes the number alone.
+                    let is_value = self.file.architecture != Architecture::Cpu;
+                    let details = if is_value { details.meaning(Meaning::Constant(*value)) } else { details };
+                    details
                         .evidence([format!("DWARF {version}, which {has} stack_value; constant {value}")])
                         .evidence(self.difference(Difference::Registers))
                 };
