@@ -119,7 +119,7 @@ pub(crate) fn statistics_schema(to: &mut Schemas) -> Value {
         object([
             ("scope", number.clone(), "Bytes of code in the scopes of variables."),
             ("located", number.clone(), "Bytes of them at which the variable has a location entry."),
-            ("unavailable", number.clone(), "Bytes of these at which the location is empty."),
+            ("unavailable", number.clone(), "Bytes of these at which the location is empty, or no register of a cubin's map has its PTX registers."),
             (
                 "entry_values",
                 number.clone(),

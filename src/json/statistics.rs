@@ -38,7 +38,7 @@ impl Serialize for Line<'_> {
             [("variables", &found.variables), ("params", &found.params), ("local_vars", &found.locals)];
         for (name, group) in groups {
             for (what, bytes) in [
-                ("covered by empty DW_AT_location", group.coverage.unavailable),
+                ("covered by unavailable DW_AT_location", group.coverage.unavailable),
                 ("with sound location", group.coverage.sound),
             ] {
                 line.serialize_entry(&format!("sum_all_{name}(#bytes in parent scope {what})"), &bytes)?;

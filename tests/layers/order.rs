@@ -566,6 +566,7 @@ const LINT: &[&str] = &[
     "file",
     // What an expression computes.
     "shape",
+    "homes",
     "witness",
     "by_expression",
     // Findings outside of variables.
@@ -632,7 +633,6 @@ const REPORT: &[&str] = &[
     "block",
     "disassembly",
     // Texts of locations.
-    "homes",
     "kind",
     "place",
     "types",

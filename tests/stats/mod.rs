@@ -107,6 +107,18 @@ fn objects_of_gpu_compilers_have_the_numbers_of_llvm_dwarfdump() {
     assert!(without_base <= 4, "{without_base} objects");
 }
 
+/// `step` is in %r4 at [0, 0x5e0). `cuobjdump -elf` prints where machine registers have it: from 0x4b0 to the instruction at
+/// 0x5d0, which has 16 bytes.
+#[test]
+fn registers_of_ptx_without_a_home_are_unavailable() {
+    let file = Path::new(crate::common::ROOT).join("tests/objects/triton/scan_limit.sm_90.cubin");
+    let measured =
+        stats(&std::fs::read(file).expect("a file"), &StatsOptions::default()).expect("it is read");
+    let mut variables = measured.functions.iter().flat_map(|function| &function.variables);
+    let step = variables.find(|variable| variable.name == "step").expect("the variable").coverage;
+    assert_eq!([step.located, step.unavailable, step.sound], [0x5e0, 0x4b0, 0x5e0 - 0x4b0]);
+}
+
 #[test]
 fn objects_of_c_compilers_have_the_numbers_of_llvm_dwarfdump() {
     let folder = Folder::new();

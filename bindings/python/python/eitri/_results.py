@@ -317,7 +317,7 @@ class Coverage:
     located: int
     """Bytes in which the variables have a location, which may be empty."""
     unavailable: int
-    """Bytes in which the location is empty: the compiler states that the variable is unavailable."""
+    """Bytes in which the location is empty, or no register of a cubin's map has its PTX registers."""
     entry_values: int
     """Bytes in which the location is a value on entry to the function."""
     sound: int
@@ -416,7 +416,7 @@ def _total(keys: dict[str, Any], group: str) -> Coverage:
     """The sum over a group of variables."""
     scope = f"sum_all_{group}(#bytes in parent scope"
     located, entry_values = (keys[f"{scope} covered by {what})"] for what in ("DW_AT_location", "DW_OP_entry_value"))
-    unavailable, sound = (keys.pop(f"{scope} {what})") for what in ("covered by empty DW_AT_location", "with sound location"))
+    unavailable, sound = (keys.pop(f"{scope} {what})") for what in ("covered by unavailable DW_AT_location", "with sound location"))
     return Coverage(keys[f"{scope})"], located, unavailable, entry_values, sound)
 
 

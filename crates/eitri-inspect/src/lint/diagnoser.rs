@@ -13,7 +13,7 @@ use super::places::{Findings, Located, Type};
 use super::shape::{self, LocationShape, Selected, Shape};
 use super::verdict::{Asked, Expr, Verdict};
 use super::witness::{Known, Machines, Site, Witnessed};
-use super::{entries, lists, meant_operations};
+use super::{entries, homes, lists, meant_operations};
 use crate::ranges::CodeRanges;
 use eitri_dwarf::op::write_uleb;
 use eitri_dwarf::read::{ByAbbreviation, Entry, ListEntry, ResolvedValue, Unit};
@@ -222,6 +222,19 @@ impl<'a, 'r, 'o> Diagnoser<'a, 'r, 'o> {
         framed: Option<&Framed<'r>>,
     ) -> Asked {
         Variable { entry, ty: self.ty(entry, ty), framed }.asked()
+    }
+
+    /// Returns the number of bytes, in a scope's code ranges, at which a location entry's PTX registers have no home.
+    /// `known` contains the entry's expression.
+    pub(crate) fn bytes_without_homes(
+        &self,
+        framed: Option<&Framed<'r>>,
+        (entry, known): (&ListEntry<'r>, &Expr),
+        ranges: &CodeRanges,
+    ) -> u64 {
+        let Some(framed) = framed else { return 0 };
+        let pcs = if entry.is_default() { 0..u64::MAX } else { entry.start..entry.end };
+        homes::bytes_without(self.file, framed.function.start(), &known.shape, (ranges, &pcs))
     }
 
     /// Appends whether each location entry of a variable has an error. `ty` is the type offset in its own attribute,

@@ -54,6 +54,7 @@ mod frame_rules;
 mod frame_wording;
 mod function_code;
 mod functions;
+pub(crate) mod homes;
 mod inlined;
 mod kernels;
 mod lane_flow;

@@ -3,7 +3,7 @@
 mod tables;
 
 use std::collections::btree_map::Entry as Slot;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -12,16 +12,16 @@ use gimli::constants as dw;
 use super::block::Strings;
 use super::disassembly::{Disassembly, Sought};
 use super::frames::{self, FrameRows};
-use super::homes::{self, Registers};
 use super::kind::{LocationKind, LocationText, Wording};
 use super::options::ReportOptions;
 use super::place::{Entry, In, PlaceId, Places};
 use super::types;
 use crate::lint;
+use crate::lint::homes::{self, Registers};
 use crate::lint::shape::{self, Shape};
 use crate::lint::witness::{Changed, Contents, Witness};
 use crate::ranges::RangeLists;
-use crate::stats::FunctionCoverage;
+use crate::stats::{Coverage, FunctionCoverage};
 use crate::walk::{Inside, LANE_PC, Scopes, Visit, has_children, position, walk};
 use eitri_dwarf::error::{Count, Error, Result};
 use eitri_dwarf::eval::{self, Body, DebugInfo};
@@ -94,8 +94,6 @@ struct Function {
     /// Pc, text.
     instructions: Vec<[u32; 2]>,
     coverage: [u32; 3],
-    /// Bytes at which variables are in PTX registers that no machine register has.
-    homeless: u64,
 }
 
 /// An inlined call.
@@ -136,8 +134,6 @@ pub(super) struct Gathered<'a> {
     symbols: HashMap<u64, Vec<&'a str>>,
     functions: Vec<Function>,
     places: Places,
-    /// Places in PTX registers that no machine register has.
-    homeless: HashSet<PlaceId>,
     /// File numbers by path.
     files: HashMap<String, u32>,
     paths: Vec<String>,
@@ -173,7 +169,6 @@ impl<'a> Gathered<'a> {
             symbols,
             functions: Vec::new(),
             places: Places::default(),
-            homeless: HashSet::new(),
             files: HashMap::new(),
             paths: vec![String::new()],
             sources: HashMap::new(),
@@ -215,8 +210,8 @@ impl<'a> Gathered<'a> {
         }
         for function in &mut self.functions {
             if let Some(measured) = by_name.get_mut(function.name.as_str()).and_then(VecDeque::pop_front) {
-                let located = measured.coverage.available().saturating_sub(function.homeless);
-                let coverage = [measured.coverage.scope, located, measured.coverage.sound.min(located)];
+                let Coverage { scope, sound, .. } = measured.coverage;
+                let coverage = [scope, measured.coverage.available(), sound];
                 function.coverage = coverage.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
             }
         }
@@ -542,9 +537,6 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         for homes in homes::cut(map, &registers, pcs) {
             let place = self.place(expr, index, class, Some((&registers, &homes.registers)));
             entries.push(Entry { start: homes.pcs.0, end: homes.pcs.1, place });
-            if homes.registers.iter().all(Vec::is_empty) {
-                self.gathered.homeless.insert(place);
-            }
         }
     }
 
@@ -619,13 +611,7 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
             scope: scope.pcs,
             entries: known.entries.clone(),
         };
-        let homeless = known.entries.iter().filter(|entry| self.gathered.homeless.contains(&entry.place));
-        let bytes =
-            homeless.map(|entry| entry.end.min(scope.pcs.1).saturating_sub(entry.start.max(scope.pcs.0)));
-        let bytes = bytes.map(u64::from).sum::<u64>();
-        let function = &mut self.gathered.functions[index];
-        function.homeless += bytes;
-        function.variables.push(variable);
+        self.gathered.functions[index].variables.push(variable);
         self.add_findings(index, entry.offset(), number, &known.numbers);
     }
 

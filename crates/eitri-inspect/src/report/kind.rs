@@ -1,6 +1,6 @@
 //! Location kinds, and what a location means in words.
 
-use super::homes::{self, Registers};
+use crate::lint::homes::{self, Registers};
 use crate::lint::shape::{LocationShape, Number, PartShape, Selected, Shape};
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;

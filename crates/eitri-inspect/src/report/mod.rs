@@ -19,7 +19,6 @@ mod block;
 mod disassembly;
 mod frames;
 mod gather;
-mod homes;
 mod kind;
 mod options;
 mod place;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::block::Strings;
-use super::homes;
 use super::kind::{LocationKind, LocationText, Wording};
+use crate::lint::homes;
 use crate::lint::shape::Shape;
 use crate::lint::witness::Witness;
 use eitri_dwarf::dump::{Asked, steps};

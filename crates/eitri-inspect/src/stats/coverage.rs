@@ -18,8 +18,9 @@ pub struct Coverage {
     pub scope: u64,
     /// Bytes of code in the scopes at which a variable has a location entry. Bytes in two overlapping entries count twice.
     pub located: u64,
-    /// Bytes in `located` at which the entry states that the variable is unavailable: its expression is empty, or has
-    /// empty pieces only (DWARF 5 section 2.6.1.1.4). `llvm-dwarfdump` counts them as located.
+    /// Bytes in `located` at which the variable is unavailable: its expression is empty, or has empty pieces only
+    /// (DWARF 5 section 2.6.1.1.4), or no PTX register in it has a home in the cubin's register map, if the sound part is
+    /// measured. `llvm-dwarfdump` counts them as located.
     pub unavailable: u64,
     /// Bytes in `located` whose location needs a value at function entry (`DW_OP_entry_value`).
     pub entry_values: u64,

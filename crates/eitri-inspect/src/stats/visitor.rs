@@ -94,6 +94,8 @@ pub(super) struct Visitor<'a, 'r, 'o> {
     list: Vec<ListEntry<'r>>,
     /// Whether each entry in `list` has an error.
     wrong: Vec<bool>,
+    /// Scope bytes at which the PTX registers of each entry in `list` have no home.
+    without_homes: Vec<u64>,
     /// Errors in lists that cannot be read.
     unreadable: &'a mut Vec<Error>,
     /// Counts for the unit's long lists.
@@ -124,6 +126,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             has_location: false,
             list: Vec::new(),
             wrong: Vec::new(),
+            without_homes: Vec::new(),
             unreadable,
             shared: HashMap::new(),
         }
@@ -498,21 +501,6 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         if !self.has_location {
             return (coverage, 0, false);
         }
-        self.wrong.clear();
-        match self.diagnoser.as_mut().filter(|_| bytes > 0) {
-            Some(diagnoser) => {
-                let framed = self.scopes.function().map(Rc::as_ref);
-                let known = self.known.expressions.diagnosed(diagnoser);
-                diagnoser.errors(entry, own.ty, framed, (&self.list, known), &mut self.wrong);
-            }
-            None => self.wrong.resize(self.list.len(), false),
-        }
-        let entries = || self.list.iter().zip(&self.wrong).zip(self.known.expressions.needs());
-        if let Some(((_, is_wrong), needs)) = entries().find(|((entry, _), _)| entry.is_default()) {
-            let unavailable = if needs == Needs::Unavailable { bytes } else { 0 };
-            let sound = if *is_wrong { 0 } else { bytes - unavailable };
-            return (Coverage { unavailable, sound, ..whole }, bytes, true);
-        }
         let computed;
         let ranges = match self.scopes.innermost().map(|scope| &scope.own) {
             Some(parent) if !parent.ranges.is_empty() => &parent.ranges,
@@ -523,21 +511,48 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
                 &computed
             }
         };
+        self.wrong.clear();
+        self.without_homes.clear();
+        match self.diagnoser.as_mut().filter(|_| bytes > 0) {
+            Some(diagnoser) => {
+                let framed = self.scopes.function().map(Rc::as_ref);
+                let known = self.known.expressions.diagnosed(diagnoser);
+                diagnoser.errors(entry, own.ty, framed, (&self.list, known), &mut self.wrong);
+                let located = self.list.iter().zip(self.known.expressions.diagnosed(diagnoser));
+                let without = located.map(|located| diagnoser.bytes_without_homes(framed, located, ranges));
+                self.without_homes.extend(without);
+            }
+            None => {
+                self.wrong.resize(self.list.len(), false);
+                self.without_homes.resize(self.list.len(), 0);
+            }
+        }
+        let entries = || {
+            let facts = self.wrong.iter().zip(&self.without_homes).zip(self.known.expressions.needs());
+            self.list.iter().zip(facts)
+        };
+        let unavailable = |needs, without_homes, bytes| match needs {
+            Needs::Unavailable => bytes,
+            _ => u64::min(without_homes, bytes),
+        };
+        if let Some((_, ((is_wrong, without_homes), needs))) = entries().find(|(entry, _)| entry.is_default())
+        {
+            let unavailable = unavailable(needs, *without_homes, bytes);
+            let sound = if *is_wrong { 0 } else { bytes - unavailable };
+            return (Coverage { unavailable, sound, ..whole }, bytes, true);
+        }
         let mut any: u64 = 0;
-        for ((entry, is_wrong), needs) in entries() {
+        for (entry, ((is_wrong, without_homes), needs)) in entries() {
             any = any.saturating_add(entry.end.saturating_sub(entry.start));
             let bytes = ranges.overlap(&(entry.start..entry.end));
+            let unavailable = unavailable(needs, *without_homes, bytes);
             coverage.located = coverage.located.saturating_add(bytes);
-            let counted = match needs {
-                Needs::State => None,
-                Needs::EntryValue => Some(&mut coverage.entry_values),
-                Needs::Unavailable => Some(&mut coverage.unavailable),
-            };
-            if let Some(counted) = counted {
-                *counted = counted.saturating_add(bytes);
+            coverage.unavailable = coverage.unavailable.saturating_add(unavailable);
+            if needs == Needs::EntryValue {
+                coverage.entry_values = coverage.entry_values.saturating_add(bytes);
             }
-            if !is_wrong && needs != Needs::Unavailable {
-                coverage.sound = coverage.sound.saturating_add(bytes);
+            if !is_wrong {
+                coverage.sound = coverage.sound.saturating_add(bytes - unavailable);
             }
         }
         (coverage, any, true)

@@ -1,9 +1,12 @@
 //! PTX register homes: the machine registers or memory by which a cubin's location entries are cut.
 
-use crate::lint::shape::{LocationShape, Number, Shape};
+use super::file::File;
+use super::shape::{LocationShape, Number, Shape};
+use crate::ranges::CodeRanges;
 use eitri_dwarf::op::Reg;
 use eitri_dwarf::read::nvidia::{Home, INSTRUCTION_BYTES, MappedFunction};
 use eitri_dwarf::target::Target;
+use std::ops::Range;
 
 /// Limit on words in a register.
 const MOST_WORDS: usize = 4;
@@ -11,20 +14,27 @@ const MOST_WORDS: usize = 4;
 const MOST_REGISTERS: usize = 16;
 
 /// The homes of each register word, the lower word first: a copied value has two. Empty where no word has a home.
-pub(super) type HomesByWord = Vec<Vec<Home>>;
+pub(crate) type HomesByWord = Vec<Vec<Home>>;
 
 /// PTX registers in an expression.
-pub(super) type Registers = Vec<(Reg, String)>;
+pub(crate) type Registers = Vec<(Reg, String)>;
 
 /// Pcs in bytes from the function's start, with register homes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Homes {
-    pub(super) pcs: (u32, u32),
-    pub(super) registers: Vec<HomesByWord>,
+pub(crate) struct Homes {
+    pub(crate) pcs: (u32, u32),
+    pub(crate) registers: Vec<HomesByWord>,
+}
+
+impl Homes {
+    /// Whether no register has a home at these pcs.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.registers.iter().all(Vec::is_empty)
+    }
 }
 
 /// Returns an expression's PTX registers, each once. Machine register names have no percent sign.
-pub(super) fn registers(shape: &Shape, target: Option<&Target>) -> Registers {
+pub(crate) fn registers(shape: &Shape, target: Option<&Target>) -> Registers {
     let mut registers = Registers::new();
     let mut add = |reg: Reg| {
         let name = target.and_then(|target| target.register(reg)).map(|register| register.name().to_string());
@@ -58,7 +68,7 @@ fn add_registers(number: &Number, add: &mut impl FnMut(Reg)) {
 }
 
 /// Cuts pcs where a register home begins or ends. A home's last pc is an instruction that reads it.
-pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u32)) -> Vec<Homes> {
+pub(crate) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u32)) -> Vec<Homes> {
     // Pc, register and word, home, whether it begins there.
     let mut events = Vec::new();
     for (number, (_, name)) in registers.iter().enumerate() {
@@ -121,8 +131,28 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
     }
 }
 
+/// Returns the number of bytes, in a function's code ranges and within other pcs, at which none of an expression's PTX
+/// registers has a home: a debugger finds no value there.
+pub(crate) fn bytes_without(
+    file: &File<'_, '_>,
+    function: u64,
+    shape: &Shape,
+    (ranges, pcs): (&CodeRanges, &Range<u64>),
+) -> u64 {
+    let Some(map) = file.registers.function_at(function) else { return 0 };
+    let registers = registers(shape, file.target.as_ref());
+    if registers.is_empty() {
+        return 0;
+    }
+    let offset = |pc: u64| u32::try_from(pc.saturating_sub(function)).unwrap_or(u32::MAX);
+    let parts =
+        ranges.iter().map(|range| (offset(range.start.max(pcs.start)), offset(range.end.min(pcs.end))));
+    let cuts = parts.filter(|part| part.0 < part.1).flat_map(|part| cut(map, &registers, part));
+    cuts.filter(Homes::is_empty).map(|homes| u64::from(homes.pcs.1 - homes.pcs.0)).sum()
+}
+
 /// Describes the homes of a register's words. `None` if no word has a home.
-pub(super) fn texts(words: &HomesByWord) -> Option<Vec<String>> {
+pub(crate) fn texts(words: &HomesByWord) -> Option<Vec<String>> {
     let text = |homes: &Vec<Home>| match &homes[..] {
         [] => "–".into(),
         homes => homes.iter().map(Home::to_string).collect::<Vec<_>>().join("/"),
