@@ -1,6 +1,8 @@
 //! Arrays whose number of elements is known at run time: an expression, or a variable that the compiler adds.
 
+use super::debugged::shows_the_same;
 use super::keeps_facts;
+use super::kept::{compiled, twice};
 use crate::common::tools::{Folder, Tool};
 
 /// The flexible array is equal to the variable's type but for its bound, which is an expression.
@@ -110,6 +112,44 @@ fn definitions_of_arrays_keep_their_bounds() {
             let [Some(before), Some(after)] = said else { return };
             assert!(before.contains("{7, 8, 9}") && before.contains("[2]"), "{name}: {before}");
             assert_eq!(before, after, "{name}");
+        }
+    }
+}
+
+/// gcc's structures with arrays of variable length have no size, and members at computed offsets.
+#[test]
+fn structures_with_arrays_of_variable_length_keep_their_members() {
+    const SOURCE: &str = r"
+        int fill(int n) {
+            struct row { int count; int values[n]; char text[2 * n]; } row;
+            row.count = n;
+            for (int i = 0; i < n; i++) row.values[i] = i * n, row.text[i] = 'a' + i;
+            row.text[n] = 0;
+            return row.values[n - 1] + row.text[0] + row.count;
+        }
+        int main(void) { return fill(4) == 0; }
+    ";
+    for version in ["-gdwarf-3", "-gdwarf-4", "-gdwarf-5"] {
+        let folder = Folder::new();
+        let Some(bytes) = compiled(&folder, Tool::new("gcc", "gcc"), ("a.c", SOURCE), &[version, "-O0"])
+        else {
+            return;
+        };
+        keeps_facts(version, &bytes);
+        let lost = twice(&folder, &bytes);
+        assert!(lost.is_empty(), "{version}: {lost:#?}");
+        let commands = [
+            "break 7",
+            "run",
+            "print row.count",
+            "print row.values",
+            "print row.text",
+            "whatis row",
+            "bt full",
+        ];
+        let Some(shown) = shows_the_same(&folder, version, &commands) else { return };
+        for text in ["= 4", "= {0, 4, 8, 12}", "= \"abcd", "type = struct row"] {
+            assert!(shown.contains(text), "{version}: no {text:?} in {shown}");
         }
     }
 }

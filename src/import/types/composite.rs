@@ -25,20 +25,17 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
     // A type that completes a declaration has the name of the declaration.
     let name = importer.text(entry, dw::DW_AT_name).or_else(|| entry.name());
     let is_declaration = importer.flag(entry, dw::DW_AT_declaration);
-    let is_dynamic = !is_declaration
-        && matches!(
-            entry.attr(dw::DW_AT_byte_size),
-            Some(ResolvedValue::Expr(_) | ResolvedValue::Reference(_))
-        );
-    let bytes = if is_dynamic { None } else { importer.number(entry, dw::DW_AT_byte_size) };
+    let is_computed =
+        matches!(entry.attr(dw::DW_AT_byte_size), Some(ResolvedValue::Expr(_) | ResolvedValue::Reference(_)));
+    let bytes = if is_computed { None } else { importer.number(entry, dw::DW_AT_byte_size) };
     if is_declaration && bytes.is_some() {
         importer.leave(entry, dw::DW_AT_byte_size, UnimportedReason::NoProperty);
     }
-    let size = match (is_declaration, is_dynamic) {
-        (true, _) => CompositeSize::Declared,
-        (false, true) => CompositeSize::Dynamic,
-        // A complete type without a size is an empty type.
-        (false, false) => CompositeSize::Bytes(bytes.unwrap_or(0)),
+    let size = match bytes {
+        _ if is_declaration => CompositeSize::Declared,
+        Some(bytes) => CompositeSize::Bytes(bytes),
+        // gcc describes a structure with an array of variable length without a size.
+        None => CompositeSize::Dynamic,
     };
     let kind = composite_kind(entry.tag());
     let made = importer.m.composite_of(importer.unit, kind, name.as_deref(), size);
@@ -55,7 +52,7 @@ pub(super) fn make<'d, 'o>(importer: &mut Importer<'d, 'o>, entry: Entry<'d, 'o>
         let set = importer.m.describe_type(ty).and_then(|mut ty| ty.passed(passed).map(drop));
         importer.accept(entry, dw::DW_AT_calling_convention, set);
     }
-    if is_dynamic {
+    if is_computed && !is_declaration {
         importer.made.described.push(entry);
     }
     importer.made.composites.push((entry, ty));
