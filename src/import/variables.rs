@@ -7,7 +7,9 @@ use super::importer::{Importer, Made, Place, refused};
 use super::types::{self, ACCESSIBILITIES, MEMORY_SPACES};
 use super::unimported::UnimportedReason;
 use crate::attributes::DW_AT_LLVM_MEMORY_SPACE;
-use crate::model::{AttributeOwner, Loc, Node, ScopeKind, TypeId, VariableId, VariableKind};
+use crate::model::{
+    AttributeOwner, BaseEncoding, Loc, Node, ScopeKind, TypeId, TypeKind, VariableId, VariableKind,
+};
 use crate::read::{Entry, ResolvedValue};
 
 /// Makes a variable, without its locations.
@@ -309,13 +311,15 @@ fn has_room(importer: &Importer<'_, '_>, variable: VariableId, is_constant: bool
     Ok(())
 }
 
-/// Returns a block without the zeros after as many bytes as its type has: gnat pads texts to the size of a register.
-fn without_padding(block: &[u8], bytes: Option<u64>) -> &[u8] {
-    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
-    match bytes.and_then(|bytes| block.split_at_checked(bytes)) {
-        Some((value, padding)) if padding.iter().all(|&byte| byte == 0) => value,
-        _ => block,
+/// Returns a block with as many bytes as its type: gnat pads texts with zeros to the size of a register, and clang has the 10
+/// bytes of x86's `long double` alone.
+fn fitted(block: &[u8], bytes: usize, is_float: bool) -> Vec<u8> {
+    let mut fitted = block.to_vec();
+    let padding = block.get(bytes..).unwrap_or_default();
+    if padding.iter().all(|&byte| byte == 0) && (bytes < block.len() || is_float) {
+        fitted.resize(bytes, 0);
     }
+    fitted
 }
 
 impl<'d, 'o> Importer<'d, 'o> {
@@ -335,7 +339,16 @@ impl<'d, 'o> Importer<'d, 'o> {
         let value = self.take(entry, name).ok_or(UnimportedReason::NoProperty)?;
         let bytes = self.m.described().ty(ty).bits().map(|bits| bits.div_ceil(8));
         let number: i128 = match value {
-            ResolvedValue::Block(block) => return Ok(without_padding(block, bytes).to_vec()),
+            ResolvedValue::Block(block) => {
+                let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) else {
+                    return Ok(block.to_vec());
+                };
+                let module = self.m.described();
+                let kind = module.unqualified_type(ty).map(|ty| module.ty(ty).kind());
+                let is_float =
+                    matches!(kind, Some(TypeKind::Base { encoding: BaseEncoding::Float, .. })) && bytes <= 16;
+                return Ok(fitted(block, bytes, is_float));
+            }
             ResolvedValue::String(text) => return Ok([text.bytes(), &[0]].concat()),
             ResolvedValue::Wide(number) => number as i128,
             ResolvedValue::Unsigned(number) => number.into(),

@@ -198,7 +198,7 @@ impl Module {
     }
 
     /// Strips qualifiers and typedefs; `None` for `void`.
-    pub(super) fn unqualified_type(&self, mut ty: TypeId) -> Option<TypeId> {
+    pub(crate) fn unqualified_type(&self, mut ty: TypeId) -> Option<TypeId> {
         loop {
             match self.types[ty].kind {
                 TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = of?,

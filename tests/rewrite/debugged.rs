@@ -441,3 +441,21 @@ fn call_targets_in_registers_are_kept() {
         assert!(shown.contains("(n=7, n@entry=6)"), "{version}: {shown}");
     }
 }
+
+/// clang writes the 10 bytes of x86's extended precision for a type of 16 bytes.
+#[test]
+fn constants_of_extended_precision_keep_their_values() {
+    const CLANG: Tool = Tool::new("clang-19", "clang-19");
+    const SOURCE: &str = "volatile long double out;\n\
+        static inline __attribute__((always_inline)) long double half(long double x) { out = x / 2; return out; }\n\
+        int main(void) { half(3.25L); half(-1.5L); return 0; }\n";
+    for version in ["-gdwarf-2", "-gdwarf-4", "-gdwarf-5"] {
+        let folder = Folder::new();
+        let Some(bytes) = compiled(&folder, CLANG, ("a.c", SOURCE), &[version, "-O1"]) else { return };
+        let lost = twice(&folder, &bytes);
+        assert!(lost.is_empty(), "{version}: {lost:#?}");
+        let commands = ["break half", "run", "info args", "continue", "info args"];
+        let Some(shown) = shows_the_same(&folder, version, &commands) else { return };
+        assert!(shown.contains("x = 3.25") && shown.contains("x = -1.5"), "{version}: {shown}");
+    }
+}
