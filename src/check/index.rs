@@ -33,6 +33,8 @@ pub(super) struct Index {
     pub(super) calls_of_code: EntitySet<ScopeId>,
     /// Labels of functions, by the labels of their instances.
     pub(super) label_origins: HashMap<LabelId, LabelId>,
+    /// Inlined functions inside functions, whose code has its entry in the scope.
+    pub(super) code_apart: Groups<ScopeId, FunctionId>,
     /// All functions' code, as addresses in the object.
     pub(super) code: Ranges,
 }
@@ -66,6 +68,7 @@ impl Index {
             sequences: SecondaryMap::new(),
             calls_of_code: calls_of_code(module),
             label_origins: label_origins(module),
+            code_apart: Groups::new(module.code_apart().into_iter()),
             code: Ranges::new(code.zip(0..)),
         };
         for (_, scope) in module.scopes() {

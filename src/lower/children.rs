@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::by_unit::ByUnit;
 use crate::model::{
-    CallId, EntitySet, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, VariableId, calls_of_code,
+    CallId, EntitySet, FunctionId, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, VariableId, calls_of_code,
     label_origins,
 };
 
@@ -20,6 +20,8 @@ pub(super) struct Children {
     next_type: Vec<u32>,
     /// Inlined calls without an entry in the abstract instance.
     calls_of_code: EntitySet<ScopeId>,
+    /// Inlined functions inside functions, whose code has its entry in the scope.
+    code_apart: Vec<(ScopeId, FunctionId)>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -43,6 +45,7 @@ impl Children {
             first_type: vec![NONE; module.scopes.len()],
             next_type: vec![NONE; module.types.len()],
             calls_of_code: calls_of_code(module),
+            code_apart: module.code_apart(),
         };
         // Entities are pushed to the front in reverse, which leaves each list in the model's order.
         for id in module.types_in_order().rev() {
@@ -111,6 +114,12 @@ impl Children {
     /// Whether an inlined call has no entry in the abstract instance.
     pub(super) fn is_of_code(&self, call: ScopeId) -> bool {
         self.calls_of_code.contains(call)
+    }
+
+    /// Returns one of the inner functions whose code has its entry in a scope.
+    pub(super) fn code_apart(&self, scope: ScopeId, at: usize) -> Option<FunctionId> {
+        let first = self.code_apart.partition_point(|&(other, _)| other < scope);
+        self.code_apart.get(first + at).filter(|(other, _)| *other == scope).map(|&(_, function)| function)
     }
 
     pub(super) fn is_empty(&self, scope: ScopeId) -> bool {

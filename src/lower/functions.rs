@@ -44,8 +44,19 @@ pub(super) fn write(
         if has_children {
             return open(out, id, None).map(Some);
         }
+        return code_after_abstract(out, lanes, id);
     }
     code(out, lanes, id)
+}
+
+/// Writes the entry with a function's code after its abstract instance, unless the entry is outside the functions around it.
+/// The caller writes the children.
+pub(super) fn code_after_abstract(
+    out: &mut EntryWriter<'_>,
+    lanes: &LaneProcedures,
+    id: FunctionId,
+) -> Result<Option<Open>> {
+    if out.module.scope_of_code_apart(id).is_some() { Ok(None) } else { code(out, lanes, id) }
 }
 
 /// Writes the entry with a function's code, if it has code. The caller writes the children.

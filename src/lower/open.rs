@@ -4,7 +4,7 @@ use super::children::ScopeItem;
 use super::constants::{call_tag, template_tag};
 use super::lists::{Base, Code};
 use super::units::Units;
-use crate::model::{ScopeId, ScopeKind, Stack, TemplateParameter, TypeId, VariableId, VariableKind};
+use crate::model::{FunctionId, ScopeId, ScopeKind, Stack, TemplateParameter, TypeId, VariableId, VariableKind};
 
 /// Function instance with code.
 #[derive(Clone, Copy)]
@@ -36,6 +36,8 @@ pub(super) struct Open {
 enum Next {
     Type(Option<TypeId>),
     Scope(Option<ScopeId>),
+    /// Position in the scope's code of inner functions.
+    CodeApart(usize),
 }
 
 /// Scope children, in the order of their entries.
@@ -44,6 +46,8 @@ pub(super) enum Child {
     /// All variables.
     Variables,
     Scope(ScopeId),
+    /// Inlined function inside a function, whose code has its entry here.
+    CodeApart(FunctionId),
     /// All imports, labels and calls, which are the last.
     Items,
 }
@@ -73,7 +77,14 @@ impl Open {
                 self.next = Next::Scope(children.next_scope(inner));
                 Child::Scope(inner)
             }
-            Next::Scope(None) => Child::Items,
+            Next::Scope(None) => {
+                self.next = Next::CodeApart(0);
+                self.next(units)
+            }
+            Next::CodeApart(at) => {
+                self.next = Next::CodeApart(at + 1);
+                children.code_apart(self.scope, at).map_or(Child::Items, Child::CodeApart)
+            }
         }
     }
 }

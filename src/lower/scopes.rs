@@ -33,6 +33,7 @@ pub(super) fn write_children(out: &mut EntryWriter<'_>, lanes: &LaneProcedures, 
                 None
             }
             Child::Scope(inner) => write(out, lanes, inner, instance)?,
+            Child::CodeApart(function) => functions::code(out, lanes, function)?,
             Child::Items => {
                 items(out, scope, instance)?;
                 out.info.end_children();
@@ -40,7 +41,7 @@ pub(super) fn write_children(out: &mut EntryWriter<'_>, lanes: &LaneProcedures, 
                 around.pop();
                 match out.module.scopes[scope].kind {
                     // An inlined function's code follows its abstract instance.
-                    ScopeKind::Function(id) if is_abstract => functions::code(out, lanes, id)?,
+                    ScopeKind::Function(id) if is_abstract => functions::code_after_abstract(out, lanes, id)?,
                     _ => None,
                 }
             }

@@ -629,6 +629,27 @@ impl Module {
         self.scopes[scope].function
     }
 
+    /// Returns the scope outside all functions around an inlined function inside another: the entry with its code is there,
+    /// because abstract instances have no code. DWARF 5 section 3.3.8.4. `None` if the entry is in the function's own scope.
+    pub(crate) fn scope_of_code_apart(&self, function: FunctionId) -> Option<ScopeId> {
+        let inner = &self.functions[function];
+        if inner.address.is_none() || !inner.is_inlined {
+            return None;
+        }
+        let parent = |function: FunctionId| self.scopes[self.functions[function].scope].parent;
+        let around = |scope: &ScopeId| self.function_of(*scope).and_then(parent);
+        core::iter::successors(parent(function), around).skip(1).last()
+    }
+
+    /// Returns the inlined functions inside other functions that have code, with the scopes of the entries with the code:
+    /// sorted by scope, then in order.
+    pub(crate) fn code_apart(&self) -> Vec<(ScopeId, FunctionId)> {
+        let place = |id| Some((self.scope_of_code_apart(id)?, id));
+        let mut apart: Vec<_> = self.functions_in_order().filter_map(place).collect();
+        apart.sort_by_key(|&(scope, _)| scope);
+        apart
+    }
+
     /// Returns whether a block is in an inlined call, and not in the function's own code.
     pub(crate) fn is_in_inlined_call(&self, block: ScopeId) -> bool {
         let around = core::iter::successors(Some(block), |&scope| self.scopes[scope].parent);

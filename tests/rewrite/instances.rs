@@ -111,3 +111,38 @@ fn blocks_of_the_code_refer_to_the_blocks_of_the_abstract_instance() {
         assert!(shown.contains("\nz = "), "{name}: {shown}");
     }
 }
+
+const NESTED: &str = "
+volatile int sink;
+int outer(int n) {
+  int total = 0;
+  __attribute__((noinline)) int apart(int x) { total += x; sink = x; return total + n; }
+  int both(int x) { total += x; if (x > 0) return both(x - 1) * both(x - 2) + n; sink = total; return total; }
+  return apart(n) + both(n + 1);
+}
+static int inlined(int n) {
+  int total = 0;
+  __attribute__((noinline)) int apart(int x) { total += x; sink = x; return total + n; }
+  int both(int x) { total += x; if (x > 0) return both(x - 1) * both(x - 2) + n; sink = total; return total; }
+  return apart(n) + both(n + 1);
+}
+int main(int c, char **v) { return outer(c) + inlined(c + 2) + outer(c + 5); }
+";
+
+/// gcc has the code of a nested function outside the function around it, which can be an abstract instance: gdb reads no
+/// code in one. DWARF 5 section 3.3.8.4.
+#[test]
+fn code_of_nested_functions_is_found() {
+    for version in ["-gdwarf-3", "-gdwarf-4", "-gdwarf-5"] {
+        let folder = Folder::new();
+        let gcc = Tool::new("gcc", "gcc");
+        let Some(bytes) = compiled(&folder, gcc, ("a.c", NESTED), &[version, "-O2"]) else { return };
+        let lost = twice(&folder, &bytes);
+        assert!(lost.iter().all(|fact| !fact.contains("subprogram")), "{version}: {lost:#?}");
+        // A rewritten call names the code, so that gdb also finds values at the function's entry.
+        let mut commands = vec!["set print entry-values no", "break both", "break apart", "run"];
+        commands.extend(["bt", "info frame", "info args", "info locals", "continue"].repeat(8));
+        let Some(shown) = shows_the_same(&folder, version, &commands) else { return };
+        assert!(shown.contains("both (x=1)") && shown.contains("inlined (n=3)"), "{version}: {shown}");
+    }
+}

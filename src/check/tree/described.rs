@@ -206,7 +206,8 @@ impl<'a> Described<'a> {
                 ScopeKind::Unit | ScopeKind::Type(_) => {}
                 ScopeKind::Function(function) if is_first => {
                     entities.push(Entity::Function(function));
-                    let has_code = module.function(function).address.is_some();
+                    let has_code = module.function(function).address.is_some()
+                        && module.scope_of_code_apart(function).is_none();
                     entities.extend(
                         (has_code && self.has_abstract(function)).then_some(Entity::Instance(function)),
                     );
@@ -219,6 +220,7 @@ impl<'a> Described<'a> {
                 }
             }
         }
+        entities.extend(index.code_apart.items(scope).map(Entity::Instance));
         if is_first {
             entities.extend(index.imports.items(scope).map(Entity::Import));
         }
