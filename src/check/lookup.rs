@@ -197,7 +197,8 @@ fn linkage_name(entry: Entry<'_, '_>) -> Option<String> {
     names.filter_map(|name| entry.inherited(name)?.text()).next().map(Into::into)
 }
 
-/// Name qualified by the enclosing namespaces and types; a definition is qualified by those around its declaration.
+/// Name qualified by the enclosing namespaces and types; a definition is qualified by those around its declaration. The
+/// code of an inlined function inside another has an entry outside them.
 fn qualified(entry: Entry<'_, '_>) -> String {
     let mut declared = entry;
     // Definitions and instances refer to the entry that they complete, possibly in several steps.
@@ -209,7 +210,8 @@ fn qualified(entry: Entry<'_, '_>) -> String {
         declared = origin;
     }
     let around = std::iter::successors(declared.parent(), |around| around.parent());
-    let mut names: Vec<_> = around.filter(|around| around.depth() > 0).filter_map(name).collect();
+    let is_part = |around: &Entry<'_, '_>| around.depth() > 0 && around.tag() != dw::DW_TAG_subprogram;
+    let mut names: Vec<_> = around.filter(is_part).filter_map(name).collect();
     names.reverse();
     names.extend(name(entry));
     names.join("::")

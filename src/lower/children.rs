@@ -6,8 +6,8 @@ use hashbrown::HashMap;
 
 use super::by_unit::ByUnit;
 use crate::model::{
-    CallId, EntitySet, FunctionId, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, VariableId, calls_of_code,
-    label_origins,
+    CallId, EntitySet, FunctionId, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, VariableId,
+    calls_of_code, label_origins,
 };
 
 /// Each scope's children, as linked lists in the model's order.

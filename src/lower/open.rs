@@ -4,7 +4,9 @@ use super::children::ScopeItem;
 use super::constants::{call_tag, template_tag};
 use super::lists::{Base, Code};
 use super::units::Units;
-use crate::model::{FunctionId, ScopeId, ScopeKind, Stack, TemplateParameter, TypeId, VariableId, VariableKind};
+use crate::model::{
+    FunctionId, ScopeId, ScopeKind, Stack, TemplateParameter, TypeId, VariableId, VariableKind,
+};
 
 /// Function instance with code.
 #[derive(Clone, Copy)]

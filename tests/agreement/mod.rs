@@ -72,7 +72,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             let may_be = match why {
                 Obstacle::Raw => is_raw,
                 Obstacle::OutOfBounds => may_be_outside,
-                _ => return Err(format!("unproven: {at}")),
+                _ => return Err(format!("unproven: {at}: {what:?}: {why:?}")),
             };
             let explains =
                 |mut all: Box<dyn Iterator<Item = LocId> + '_>| all.any(|loc| module.nodes(loc).any(may_be));

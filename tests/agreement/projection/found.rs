@@ -20,6 +20,8 @@ pub(super) struct Found<'f, 'a> {
     pub(super) context: Context<'f>,
     pub(super) big_endian: bool,
     dies: BTreeMap<u64, Die<'a>>,
+    /// Entries with the code of functions inside other functions, by the functions' entries.
+    apart: BTreeMap<u64, u64>,
     /// Rows by the start address of their sequence.
     rows: BTreeMap<u64, Vec<(u64, String)>>,
 }
@@ -54,14 +56,37 @@ pub(super) fn module(dwarf: &Dwarf<Slice<'_>>, context: Context<'_>) -> Result<T
             dies.insert(id, Die { id, around, tag: entry.tag(), entry: entry.clone(), children: Vec::new() });
         }
         let big_endian = dwarf.debug_info.reader().endian().is_big_endian();
-        let mut found = Found { dwarf, unit: &unit, context, big_endian, dies, rows: BTreeMap::new() };
+        let (apart, rows) = (BTreeMap::new(), BTreeMap::new());
+        let mut found = Found { dwarf, unit: &unit, context, big_endian, dies, apart, rows };
         found.read_rows()?;
+        found.find_apart();
         all.inside.push(found.unit(&found.dies[&root.expect("an entry")])?);
     }
     Ok(all)
 }
 
 impl<'f, 'a> Found<'f, 'a> {
+    /// Finds the code that is not beside its abstract instance: it is outside all functions.
+    fn find_apart(&mut self) {
+        let parents: BTreeMap<u64, u64> =
+            self.dies.values().flat_map(|die| die.children.iter().map(|&child| (child, die.id))).collect();
+        let around = |id: u64| parents.get(&id).copied();
+        let is_function = |id: u64| self.dies[&id].tag == dw::DW_TAG_subprogram;
+        let functions = self.dies.values().filter(|die| is_function(die.id));
+        let origins = functions.filter_map(|die| {
+            let origin = self.reference(own(die, dw::DW_AT_abstract_origin)?)?;
+            (around(origin) != around(die.id)).then_some((origin, die.id))
+        });
+        let apart: Vec<_> = origins.collect();
+        for &(_, body) in &apart {
+            let outside = std::iter::successors(around(body), |&id| around(id));
+            assert!(!outside.into_iter().any(is_function), "{body:#x} is inside a function");
+        }
+        let count = apart.len();
+        self.apart = apart.into_iter().collect();
+        assert_eq!(self.apart.len(), count, "a function's code has two entries");
+    }
+
     fn unit(&self, root: &Die<'a>) -> Result<Tree> {
         let mut tree = Tree::new("unit", None);
         tree.may("name", self.text(root, dw::DW_AT_name)?);
@@ -85,7 +110,7 @@ impl<'f, 'a> Found<'f, 'a> {
     /// Actions of the preprocessor, each with a line and a text or a file's name.
     fn macros(&self, root: &Die<'a>) -> Result<Option<Vec<What>>> {
         let has = |at| own(root, at).map(gimli::Attribute::value);
-        let mut entries = match (has(dw::DW_AT_macros), has(dw::DW_AT_macro_info)) {
+        let entries = match (has(dw::DW_AT_macros), has(dw::DW_AT_macro_info)) {
             (Some(AttributeValue::DebugMacroRef(offset)), None) => self.dwarf.macros(offset)?,
             (None, Some(AttributeValue::DebugMacinfoRef(offset))) => self.dwarf.macinfo(offset)?,
             (None, None) => return Ok(None),
@@ -96,8 +121,18 @@ impl<'f, 'a> Found<'f, 'a> {
             Ok::<_, Error>(text.to_string_lossy().into_owned())
         };
         let mut all = Vec::new();
-        while let Some(entry) = entries.next()? {
+        let mut open = vec![entries];
+        while let Some(entries) = open.last_mut() {
+            let Some(entry) = entries.next()? else {
+                open.pop();
+                continue;
+            };
             all.push(match entry {
+                // Actions that several lists have.
+                gimli::MacroEntry::Import { offset } => {
+                    open.push(self.dwarf.macros(offset)?);
+                    continue;
+                }
                 gimli::MacroEntry::Define { line, text: of } => ("define", line, text(of)?),
                 gimli::MacroEntry::Undef { line, name } => ("undefine", line, text(name)?),
                 gimli::MacroEntry::StartFile { line, file } => {
@@ -174,6 +209,7 @@ impl<'f, 'a> Found<'f, 'a> {
         let mut instances = std::collections::BTreeSet::new();
         for child in self.children(die).filter(|child| child.tag == dw::DW_TAG_subprogram) {
             if let Some(of) = own(child, dw::DW_AT_abstract_origin)
+                && !self.apart.values().any(|&body| body == child.id)
                 && let Some(first) = bodies.insert(self.reference(of), child)
             {
                 instances.extend([first.id, child.id]);
@@ -186,7 +222,8 @@ impl<'f, 'a> Found<'f, 'a> {
                 dw::DW_TAG_subprogram if own(child, dw::DW_AT_abstract_origin).is_some() => continue,
                 dw::DW_TAG_subprogram => {
                     let mut tree = self.function(child)?;
-                    if let Some(body) = bodies.remove(&Some(child.id)) {
+                    let apart = self.apart.get(&child.id).map(|body| &self.dies[body]);
+                    if let Some(body) = bodies.remove(&Some(child.id)).or(apart) {
                         merge(&mut tree, self.function(body)?);
                     }
                     tree
