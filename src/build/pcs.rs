@@ -15,13 +15,27 @@ pub(super) fn instruction(target: &Target, pc: u64) -> Result<()> {
 /// function's end is a boundary.
 #[inline(always)]
 pub(super) fn range(target: &Target, size: u64, pcs: &Range<u64>) -> Result<()> {
+    within(size, pcs)?;
+    bounds(target, size, pcs)
+}
+
+/// Rejects a variable's range like [`range`], which on CPUs may begin or end inside an instruction: debuggers look for the
+/// variables of a caller a byte before the return address, and gcc ends locations there that the call overwrites.
+#[inline(always)]
+pub(super) fn live_range(target: &Target, size: u64, pcs: &Range<u64>) -> Result<()> {
+    within(size, pcs)?;
+    if target.lanes() > 1 { bounds(target, size, pcs) } else { Ok(()) }
+}
+
+#[inline(always)]
+fn within(size: u64, pcs: &Range<u64>) -> Result<()> {
     if pcs.start >= pcs.end {
         return Err(ErrorKind::EmptyRange.into());
     }
     if pcs.end > size {
         return Err(ErrorKind::OutsideFunction { size }.into());
     }
-    bounds(target, size, pcs)
+    Ok(())
 }
 
 /// Refuses a range that begins or ends inside an instruction, whether or not it is within the function.

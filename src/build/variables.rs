@@ -436,9 +436,12 @@ impl VariableBuilder<'_> {
     /// The location is valid before the instruction at `pcs.start` runs, until before the instruction at `pcs.end`
     /// runs. Ranges may be added in any order; at pcs outside all ranges the variable is not available.
     ///
+    /// Debuggers look for the variables of a caller a byte before the return address. A range that ends there holds until
+    /// the call, and not while the callee runs.
+    ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::Misaligned`] where the range begins or
-    /// ends inside an instruction; and for the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`],
+    /// ends inside an instruction, on targets with waves; and for the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`],
     /// [`ErrorKind::LaneOutOfWave`], [`ErrorKind::TargetLacks`], [`ErrorKind::Limit`], [`ErrorKind::UnknownId`],
     /// [`ErrorKind::DoesNotFit`] if a part, or the variable, is larger than the rest of its storage, or a constant is
     /// larger than the variable, and [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector register that
@@ -512,7 +515,7 @@ impl VariableBuilder<'_> {
     /// Refuses pcs that are not within the function, whose size fits the stored form.
     #[inline(always)]
     fn range(&self, pcs: &Range<u64>) -> Result<()> {
-        pcs::range(&self.builder.module.target, self.code_bytes, pcs)
+        pcs::live_range(&self.builder.module.target, self.code_bytes, pcs)
             .map_err(|error| self.error(error, Some(pcs.clone())))
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use eitri::gimli::DwAt;
 use eitri::rewrite::Rewritten;
 
+use super::kept::compiled;
 use super::{objects, rewritten};
 use crate::common::tools::{Folder, Tool};
 use crate::import::foreign::PROGRAMS;
@@ -176,5 +177,34 @@ fn compiled_programs_have_the_same_text() {
         let Some(bytes) = program.compiled(&folder) else { continue };
         let rewritten = rewritten(&bytes, |_| {}).expect("it is rewritten");
         let Some(_) = keeps_lines(&program.to_string(), &folder, &bytes, &rewritten) else { return };
+    }
+}
+
+/// gcc ends a location that a call overwrites a byte before the return address, which is inside an instruction.
+#[test]
+fn locations_that_end_at_calls_have_the_same_text() {
+    const RISCV_GCC: Tool = Tool::new("riscv64-linux-gnu-gcc", "gcc-riscv64-linux-gnu");
+    const SOURCE: &str = "int called(int n, int *p);\n\
+        int kept(int a, int b) { int c = a * 3; int r = called(b, &a); r += c; c = called(r, &b); return r + c + b; }\n\
+        int lost(int a, int b) { int x = b + 1; return called(a, 0) + called(x, &x); }\n";
+    for version in ["-gdwarf-4", "-gdwarf-5"] {
+        let folder = Folder::new();
+        let arguments = [version, "-gno-variable-location-views", "-O2", "-shared", "-nostdlib", "-fPIC"];
+        let Some(bytes) = compiled(&folder, RISCV_GCC, ("a.c", SOURCE), &arguments) else { return };
+        let locations = |file: &str| {
+            let mut lines = lines(&folder.path().join(file))?;
+            lines.retain(|line| line.starts_with("DW_AT_location"));
+            Some(lines)
+        };
+        let Some(before) = locations("before") else { return };
+        let is_inside = |line: &String| {
+            let end = line.split([',', ')']).nth(1).unwrap_or_default();
+            end.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f'])
+        };
+        assert!(before.iter().any(is_inside), "{version}: {before:#?}");
+        let rewritten = rewritten(&bytes, |_| {}).expect("it is rewritten");
+        assert!(rewritten.unimported.is_empty(), "{version}: {:#?}", rewritten.unimported);
+        folder.file("after", &rewritten.object);
+        assert_eq!(locations("after").as_ref(), Some(&before), "{version}");
     }
 }
