@@ -138,7 +138,11 @@ impl Builder {
                 AttributeOwner::Function(_),
             )
             | (
-                gimli::DW_AT_default_value | gimli::DW_AT_is_optional | gimli::DW_AT_variable_parameter,
+                // C++'s inline variables, as g++ marks them.
+                gimli::DW_AT_default_value
+                | gimli::DW_AT_inline
+                | gimli::DW_AT_is_optional
+                | gimli::DW_AT_variable_parameter,
                 AttributeOwner::Variable(_),
             )
             | (gimli::DW_AT_const_value, AttributeOwner::Member(..)) => true,

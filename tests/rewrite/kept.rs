@@ -271,6 +271,24 @@ fn objects_with_mapping_symbols_are_rewritten() {
     assert_eq!(locations(&after.out), 3, "{after}");
 }
 
+/// g++ marks variables that are declared inline, as C++17 has them.
+#[test]
+fn inline_variables_stay_inline() {
+    const SOURCE: &str = "struct S { static inline int made = 3; }; inline int counted = 4;\n\
+        template <class T> inline int size = sizeof(T);\n\
+        int main() { return S::made + counted + size<long>; }\n";
+    let folder = Folder::new();
+    let arguments = ["-std=c++17", "-g", "-O0", "-c"];
+    let Some(bytes) = compiled(&folder, GXX, ("a.cc", SOURCE), &arguments) else { return };
+    let lost = twice(&folder, &bytes);
+    assert!(lost.iter().all(|fact| fact.contains("DW_TAG_template_type_parameter")), "{}", listed(&lost));
+    for name in ["before", "after"] {
+        let Some(ran) = DWARFDUMP.run_in(folder.path(), &["--debug-info", name]) else { return };
+        // The member's declaration and the two variables.
+        assert_eq!(ran.out.matches("DW_AT_inline\t(DW_INL_declared_inlined)").count(), 3, "{name}: {ran}");
+    }
+}
+
 /// clang describes a string literal by a variable without a name, at an address without a symbol of its own. A linker gives
 /// it the same address before and after a rewrite.
 #[test]

@@ -42,13 +42,13 @@ pub fn text(attribute: DwAt) -> Cow<'static, str> {
 /// Attributes of the standard that few producers write and no property of a description encodes. Nothing else in an entry
 /// depends on them.
 #[rustfmt::skip]
-const RARE: [DwAt; 44] = [
+const RARE: [DwAt; 45] = [
     dw::DW_AT_accessibility, dw::DW_AT_alignment, dw::DW_AT_artificial, dw::DW_AT_binary_scale, dw::DW_AT_bit_stride,
     dw::DW_AT_byte_stride, dw::DW_AT_const_expr, dw::DW_AT_const_value, dw::DW_AT_containing_type, dw::DW_AT_count,
     dw::DW_AT_data_member_location, dw::DW_AT_decimal_scale, dw::DW_AT_decimal_sign, dw::DW_AT_decl_column,
     dw::DW_AT_decl_line, dw::DW_AT_declaration, dw::DW_AT_default_value, dw::DW_AT_description, dw::DW_AT_digit_count,
     dw::DW_AT_elemental, dw::DW_AT_encoding, dw::DW_AT_endianity, dw::DW_AT_entry_pc, dw::DW_AT_export_symbols,
-    dw::DW_AT_identifier_case, dw::DW_AT_is_optional, dw::DW_AT_linkage_name, dw::DW_AT_lower_bound, dw::DW_AT_name,
+    dw::DW_AT_identifier_case, dw::DW_AT_inline, dw::DW_AT_is_optional, dw::DW_AT_linkage_name, dw::DW_AT_lower_bound, dw::DW_AT_name,
     dw::DW_AT_noreturn, dw::DW_AT_ordering, dw::DW_AT_picture_string, dw::DW_AT_prototyped, dw::DW_AT_pure,
     dw::DW_AT_recursive, dw::DW_AT_reference, dw::DW_AT_rvalue_reference, dw::DW_AT_small, dw::DW_AT_start_scope,
     dw::DW_AT_trampoline, dw::DW_AT_upper_bound, dw::DW_AT_use_UTF8, dw::DW_AT_variable_parameter, dw::DW_AT_visibility,
