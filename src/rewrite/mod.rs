@@ -354,6 +354,8 @@ fn consumer(
     consumer.frames.eh_frame = false;
     if options.names {
         consumer.tables.names = true;
+        // Beside an index, gdb finds code only by the addresses.
+        consumer.tables.aranges = true;
         consumer.has_type_units = false;
     }
     if options.dedupe {

@@ -18,7 +18,7 @@ pub struct RewriteOptions<'a> {
     pub expressions: RewrittenExpressions,
     /// Whether what lint proves wrong is written as it was meant, as far as the code proves it, and otherwise removed.
     pub fix: bool,
-    /// Whether `.debug_names` is written, for DWARF 5.
+    /// Whether `.debug_names` is written, for DWARF 5, with `.debug_aranges`: beside an index, gdb finds code only by these.
     pub names: bool,
     /// Whether entries, rows, frames and ranges of code that a linker dropped are removed, with what only they refer to. They are
     /// listed among the [changes](super::Rewritten::changes).

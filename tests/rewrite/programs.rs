@@ -247,7 +247,11 @@ fn name_index_is_verified() {
     for compiler in [GCC, CLANG] {
         let folder = Folder::new();
         folder.file("a.c", SOURCE);
-        let Some(ran) = compiler.run_in(folder.path(), &["-g", "-O1", "-o", "a", "a.c"]) else { continue };
+        // gdb needs no addresses to find the code of a single unit.
+        folder
+            .file("b.c", "struct other { int first; }; int second(struct other *at) { return at->first; }\n");
+        let arguments = ["-g", "-O1", "-o", "a", "a.c", "b.c"];
+        let Some(ran) = compiler.run_in(folder.path(), &arguments) else { continue };
         assert!(ran.succeeded, "{ran}");
         let bytes = std::fs::read(folder.path().join("a")).expect("a program");
         let named = rewritten(&bytes, |options: &mut RewriteOptions<'_>| options.names = true);
@@ -260,6 +264,13 @@ fn name_index_is_verified() {
             "{ran}"
         );
         assert!(ran.out.contains("No errors.") || compiler.name == "gcc", "{ran}");
+        // gdb finds code and types beside the index.
+        let asked = ["-nx", "-batch", "-ex", "info line main", "-ex", "ptype struct node", "named"];
+        if let Some(found) = GDB.run_in(folder.path(), &asked) {
+            let has_both =
+                found.out.contains("of \"a.c\" starts at") && found.out.contains("struct node *next;");
+            assert!(has_both, "{found}");
+        }
         let Some(ran) = run(&["--debug-names", "named"]) else { return };
         // lldb finds types and functions by the index.
         let lookups = ["-b", "-o", "image lookup -t node", "-o", "image lookup -n push", "named"];
