@@ -441,8 +441,8 @@ impl VariableBuilder<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::Misaligned`] where the range begins or
-    /// ends inside an instruction, on targets with waves; and for the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`],
-    /// [`ErrorKind::LaneOutOfWave`], [`ErrorKind::TargetLacks`], [`ErrorKind::Limit`], [`ErrorKind::UnknownId`],
+    /// ends inside an instruction, on targets with waves; and for the location, [`ErrorKind::UnknownRegister`],
+    /// [`ErrorKind::UnknownSpace`], [`ErrorKind::LaneOutOfWave`], [`ErrorKind::TargetLacks`], [`ErrorKind::Limit`], [`ErrorKind::UnknownId`],
     /// [`ErrorKind::DoesNotFit`] if a part, or the variable, is larger than the rest of its storage, or a constant is
     /// larger than the variable, and [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector register that
     /// contains it.

@@ -56,7 +56,7 @@ pub(super) fn code_after_abstract(
     lanes: &LaneProcedures,
     id: FunctionId,
 ) -> Result<Option<Open>> {
-    if out.module.scope_of_code_apart(id).is_some() { Ok(None) } else { code(out, lanes, id) }
+    if out.module.is_code_apart(id) { Ok(None) } else { code(out, lanes, id) }
 }
 
 /// Writes the entry with a function's code, if it has code. The caller writes the children.

@@ -629,23 +629,22 @@ impl Module {
         self.scopes[scope].function
     }
 
-    /// Returns the scope outside all functions around an inlined function inside another: the entry with its code is there,
-    /// because abstract instances have no code. DWARF 5 section 3.3.8.4. `None` if the entry is in the function's own scope.
-    pub(crate) fn scope_of_code_apart(&self, function: FunctionId) -> Option<ScopeId> {
+    /// Whether the entry with an inlined function's code is outside all functions: the function is inside another, and
+    /// abstract instances have no code. DWARF 5 section 3.3.8.4.
+    pub(crate) fn is_code_apart(&self, function: FunctionId) -> bool {
         let inner = &self.functions[function];
-        if inner.address.is_none() || !inner.is_inlined {
-            return None;
-        }
-        let parent = |function: FunctionId| self.scopes[self.functions[function].scope].parent;
-        let around = |scope: &ScopeId| self.function_of(*scope).and_then(parent);
-        core::iter::successors(parent(function), around).skip(1).last()
+        let is_inside = |scope| self.function_of(scope).is_some();
+        inner.address.is_some() && inner.is_inlined && self.scopes[inner.scope].parent.is_some_and(is_inside)
     }
 
     /// Returns the inlined functions inside other functions that have code, with the scopes of the entries with the code:
     /// sorted by scope, then in order.
     pub(crate) fn code_apart(&self) -> Vec<(ScopeId, FunctionId)> {
-        let place = |id| Some((self.scope_of_code_apart(id)?, id));
-        let mut apart: Vec<_> = self.functions_in_order().filter_map(place).collect();
+        let parent = |function: FunctionId| self.scopes[self.functions[function].scope].parent;
+        let around = |scope: &ScopeId| self.function_of(*scope).and_then(parent);
+        let outside = |id| core::iter::successors(parent(id), around).last();
+        let functions = self.functions_in_order().filter(|&id| self.is_code_apart(id));
+        let mut apart: Vec<_> = functions.filter_map(|id| Some((outside(id)?, id))).collect();
         apart.sort_by_key(|&(scope, _)| scope);
         apart
     }

@@ -48,8 +48,8 @@ const RARE: [DwAt; 45] = [
     dw::DW_AT_data_member_location, dw::DW_AT_decimal_scale, dw::DW_AT_decimal_sign, dw::DW_AT_decl_column,
     dw::DW_AT_decl_line, dw::DW_AT_declaration, dw::DW_AT_default_value, dw::DW_AT_description, dw::DW_AT_digit_count,
     dw::DW_AT_elemental, dw::DW_AT_encoding, dw::DW_AT_endianity, dw::DW_AT_entry_pc, dw::DW_AT_export_symbols,
-    dw::DW_AT_identifier_case, dw::DW_AT_inline, dw::DW_AT_is_optional, dw::DW_AT_linkage_name, dw::DW_AT_lower_bound, dw::DW_AT_name,
-    dw::DW_AT_noreturn, dw::DW_AT_ordering, dw::DW_AT_picture_string, dw::DW_AT_prototyped, dw::DW_AT_pure,
+    dw::DW_AT_identifier_case, dw::DW_AT_inline, dw::DW_AT_is_optional, dw::DW_AT_linkage_name, dw::DW_AT_lower_bound,
+    dw::DW_AT_name, dw::DW_AT_noreturn, dw::DW_AT_ordering, dw::DW_AT_picture_string, dw::DW_AT_prototyped, dw::DW_AT_pure,
     dw::DW_AT_recursive, dw::DW_AT_reference, dw::DW_AT_rvalue_reference, dw::DW_AT_small, dw::DW_AT_start_scope,
     dw::DW_AT_trampoline, dw::DW_AT_upper_bound, dw::DW_AT_use_UTF8, dw::DW_AT_variable_parameter, dw::DW_AT_visibility,
 ];

@@ -206,8 +206,8 @@ impl<'a> Described<'a> {
                 ScopeKind::Unit | ScopeKind::Type(_) => {}
                 ScopeKind::Function(function) if is_first => {
                     entities.push(Entity::Function(function));
-                    let has_code = module.function(function).address.is_some()
-                        && module.scope_of_code_apart(function).is_none();
+                    let has_code =
+                        module.function(function).address.is_some() && !module.is_code_apart(function);
                     entities.extend(
                         (has_code && self.has_abstract(function)).then_some(Entity::Instance(function)),
                     );
